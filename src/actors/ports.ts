@@ -1,0 +1,369 @@
+// The whole contact of the crawl with the outside world, as interfaces (DESIGN.md §2). The real ones live in net and storage; the
+// simulator has its own. Actors are synchronous: a slow port is started by a call and answers later through the callback it was given,
+// which posts a message; only reads of an actor's own stored state are synchronous (an LMDB get).
+// Nothing here throws for anything the web or the disk does: outcomes are values.
+
+import type { HostKey, MonotonicMs, PartitionIndex, UrlKey, WallMs } from '../base/units.ts';
+import type { FailureKind } from '../domain/failure.ts';
+
+// ---------------------------------------------------------------------------------------------------------------- step 9: fetch
+
+/** Why a request is made; decides body bounds and what becomes of the answer. */
+export type FetchPurpose = 'page' | 'robots' | 'sitemap';
+
+/** One request. The address was resolved and is checked once more by the guard when connecting (I13). */
+export interface FetchRequest {
+  /** Unique per shard and run. */
+  readonly fetchId: number;
+  readonly purpose: FetchPurpose;
+  /** Absolute http(s) URL as it is sent, without fragment. */
+  readonly url: string;
+  /** IP addresses (textual, v4 or v6) to try in this order; at least one. */
+  readonly addresses: readonly string[];
+  /** Validators of the stored copy for a conditional request (RFC 9110 §13), if any. */
+  readonly etag: string | undefined;
+  readonly lastModified: string | undefined;
+}
+
+/** A usable answer: status line and headers arrived. */
+export interface FetchResponse {
+  readonly kind: 'response';
+  readonly status: number;
+  readonly reason: string;
+  /** Flat list name, value, name, value …; Latin-1 strings as received, names in the case received. */
+  readonly headers: readonly string[];
+  /** The message body without transfer coding, content coding still applied. */
+  readonly payload: Uint8Array;
+  /** The payload with content codings removed; the very same object when there was none or it is unknown. */
+  readonly body: Uint8Array;
+  /** Why the payload or body is not whole (WARC-Truncated vocabulary), if it is not. */
+  readonly truncated: 'length' | 'time' | 'disconnect' | 'unspecified' | undefined;
+  /** The request line and headers as sent, ending in an empty line. */
+  readonly requestHead: string;
+  /** The IP address that answered. */
+  readonly address: string;
+  readonly startedMs: MonotonicMs;
+  readonly firstByteMs: MonotonicMs;
+  /** Last byte or abort: the gap counts from here. */
+  readonly endedMs: MonotonicMs;
+}
+
+/** No usable answer. */
+export interface FetchFailure {
+  readonly kind: 'failed';
+  readonly failure: FailureKind;
+  /** For people: at most 200 characters. */
+  readonly detail: string;
+  readonly address: string | undefined;
+  readonly startedMs: MonotonicMs;
+  readonly endedMs: MonotonicMs;
+}
+
+export type FetchOutcome = FetchResponse | FetchFailure;
+
+/** Step 9. Only `fetch-gate.ts` holds it: no worker can bypass the frontier. */
+export interface FetchPort {
+  /** Starts a request; `ended` is called exactly once, never synchronously. */
+  start(request: FetchRequest, ended: (outcome: FetchOutcome) => void): void;
+  /** Ends a request early; its `ended` is still called (kind failed, failure aborted). Unknown ids are ignored. */
+  abort(fetchId: number): void;
+  /** Closes idle connections to a host that will not be asked again soon. */
+  release(origin: string): void;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- DNS
+
+export type ResolveOutcome =
+  /** `addresses` in order of preference, forbidden ones removed; `ttlMs` of the shortest record. */
+  | { readonly kind: 'resolved'; readonly addresses: readonly string[]; readonly ttlMs: number }
+  /** Every address is one that may not be contacted (address guard). */
+  | { readonly kind: 'forbidden'; readonly addresses: readonly string[]; readonly ttlMs: number }
+  | { readonly kind: 'no-such-host'; readonly ttlMs: number }
+  | { readonly kind: 'failed'; readonly detail: string };
+
+export interface ResolvePort {
+  /** Looks a host name (or textual IP address) up; `answered` is called exactly once, never synchronously. */
+  resolve(host: string, answered: (outcome: ResolveOutcome) => void): void;
+}
+
+// -------------------------------------------------------------------------------------------------- frontier entries and rows
+
+/** Priority bands of the front queue: 0 is Q1, the most urgent; 2 is Q3. */
+export type Band = 0 | 1 | 2;
+export const BANDS: readonly Band[] = [0, 1, 2];
+
+/** One URL waiting in a host's back queue. */
+export interface QueueEntry {
+  /** Position in its band's queue of its host, counted from 0 without holes; assigned by the host's owner. */
+  readonly sequence: number;
+  /** The URL to send: the page's own spelling, absolute, no fragment. Its canonical form is the identity. */
+  readonly url: string;
+  readonly urlKey: UrlKey;
+  /** Links from a seed; 0 for a seed. */
+  readonly depth: number;
+  /** Failed attempts so far. */
+  readonly attempts: number;
+  /** Redirect hops that led here; 0 for a discovered link. */
+  readonly hops: number;
+  readonly purpose: 'page' | 'sitemap';
+}
+
+/** Cursors of one band's queue: entries below `head` are done, below `chunkEnd` they lie in chunk rows, below `tail` in the log. */
+export interface QueueCursors {
+  readonly head: number;
+  readonly chunkEnd: number;
+  readonly tail: number;
+}
+
+/** What is known of a host's pace; see domain/politeness.ts for the meaning of each number. Plain data. */
+export interface GapRow {
+  readonly smoothedMs: number;
+  readonly penalty: number;
+  readonly failuresInRow: number;
+  /** Wall-clock time before which the host must not be asked (Retry-After, pauses); 0 when none. */
+  readonly pausedUntil: WallMs;
+}
+
+/** A host's durable state: LMDB table `hosts`, key partition + host key. */
+export interface HostRow {
+  readonly host: string;
+  readonly partition: PartitionIndex;
+  readonly queues: readonly [QueueCursors, QueueCursors, QueueCursors];
+  /** Wall-clock end of the last request; a restart waits the full gap after it, or after the restart if that is later. */
+  readonly lastEndedAt: WallMs;
+  readonly gap: GapRow;
+  /** Crawl-delay in force in milliseconds (already capped), 0 when none. */
+  readonly crawlDelayMs: number;
+  readonly counts: HostCounts;
+}
+
+/** Running totals of one host; they drive budgets, traps and reports. */
+export interface HostCounts {
+  readonly discovered: number;
+  readonly fetched: number;
+  readonly stored: number;
+  readonly duplicates: number;
+  readonly failed: number;
+  readonly robotsDenied: number;
+  readonly trapped: number;
+  readonly inLinks: number;
+}
+
+/** robots.txt of one origin: table `robots`, key partition + host key + origin. */
+export interface RobotsRow {
+  readonly origin: string;
+  /** Encoded RobotsRules (domain/robots-parser.ts), plain data. */
+  readonly rules: unknown;
+  readonly decision: 'rules' | 'allow-all' | 'disallow-all';
+  readonly fetchedAt: WallMs;
+  readonly expiresAt: WallMs;
+  readonly status: number;
+}
+
+/** Where a stored body is: a WARC file by number and the record's index in it. Stays valid when the file is compressed or moved. */
+export interface BodyPointer {
+  readonly file: number;
+  readonly record: number;
+}
+
+/** One fetched (or finally failed) URL: table `pages`, key partition + host key + URL key. */
+export interface PageRow {
+  readonly url: string;
+  readonly fetchedAt: WallMs;
+  /** HTTP status; 0 when no answer came. */
+  readonly status: number;
+  readonly failure: FailureKind | undefined;
+  readonly depth: number;
+  /** Hex SHA-1 of the decoded body; empty when there is none. */
+  readonly contentDigest: string;
+  readonly contentType: string;
+  readonly bodyBytes: number;
+  readonly pointer: BodyPointer | undefined;
+  /** URL of the page first stored with the same digest, when this one is an exact duplicate. */
+  readonly duplicateOf: string | undefined;
+  readonly truncated: string | undefined;
+  readonly redirectTo: string | undefined;
+  readonly etag: string | undefined;
+  readonly lastModified: string | undefined;
+}
+
+// -------------------------------------------------------------------------------------------------------- step 10: checkpoint
+
+/** A fetched URL on its way to the disk. Exactly one of `response` and `failure` is set. */
+export interface PageCheckpoint {
+  readonly hostKey: HostKey;
+  readonly partition: PartitionIndex;
+  readonly urlKey: UrlKey;
+  readonly url: string;
+  readonly depth: number;
+  readonly fetchedAt: WallMs;
+  readonly response: FetchResponse | undefined;
+  readonly failure: FailureKind | undefined;
+  readonly redirectTo: string | undefined;
+  /** True for answers whose links are to be followed: the page enters the unparsed log in the same commit. */
+  readonly parse: boolean;
+  /** False for robots.txt answers: archived, but they make no page row and are not counted as pages. */
+  readonly page: boolean;
+}
+
+/** A newly accepted URL, for the frontier log. */
+export interface DiscoveredCheckpoint {
+  readonly hostKey: HostKey;
+  readonly partition: PartitionIndex;
+  readonly band: Band;
+  readonly entry: QueueEntry;
+}
+
+/** Entries of one band moved from the log's care to a chunk row, oldest first, sequences without holes. */
+export interface ChunkCheckpoint {
+  readonly hostKey: HostKey;
+  readonly partition: PartitionIndex;
+  readonly band: Band;
+  readonly entries: readonly QueueEntry[];
+}
+
+/** A chunk row whose entries are all done. */
+export interface ChunkRemoval {
+  readonly hostKey: HostKey;
+  readonly partition: PartitionIndex;
+  readonly band: Band;
+  readonly firstSequence: number;
+}
+
+/** A URL that robots.txt did not admit when it was scheduled: table `denied`; looked at again when the rules change. */
+export interface DeniedCheckpoint {
+  readonly hostKey: HostKey;
+  readonly partition: PartitionIndex;
+  readonly band: Band;
+  readonly entry: QueueEntry;
+}
+
+/** One request as the audit keeps it (wall clock, for proof across restarts). */
+export interface AuditEntry {
+  readonly host: string;
+  readonly address: string;
+  readonly url: string;
+  readonly purpose: FetchPurpose;
+  readonly startedAt: WallMs;
+  readonly endedAt: WallMs;
+  /** The gap that was in force when the request started, milliseconds. */
+  readonly gapMs: number;
+  /** Wall-clock fetch time of the robots.txt the decision rests on; 0 for a robots fetch itself. */
+  readonly robotsAt: WallMs;
+  /** HTTP status, or 0 with `failure` set. */
+  readonly status: number;
+  readonly failure: FailureKind | undefined;
+  /** Retry-After received, in milliseconds, 0 when none. */
+  readonly retryAfterMs: number;
+}
+
+/** Everything one shard wants durable, as one commit (I8). Lists may be empty. */
+export interface CheckpointBatch {
+  /** 1, 2, 3 … per shard and run; receipts name it. */
+  readonly sequence: number;
+  readonly pages: readonly PageCheckpoint[];
+  readonly hosts: readonly { readonly hostKey: HostKey; readonly row: HostRow }[];
+  readonly robots: readonly {
+    readonly hostKey: HostKey;
+    readonly partition: PartitionIndex;
+    readonly row: RobotsRow;
+  }[];
+  readonly discovered: readonly DiscoveredCheckpoint[];
+  readonly chunks: readonly ChunkCheckpoint[];
+  readonly chunkRemovals: readonly ChunkRemoval[];
+  readonly denied: readonly DeniedCheckpoint[];
+  readonly deniedRemovals: readonly {
+    readonly hostKey: HostKey;
+    readonly partition: PartitionIndex;
+    readonly urlKey: UrlKey;
+  }[];
+  /** Ids from page receipts whose outlinks are durable at their owners: they leave the unparsed log. */
+  readonly parsedIds: readonly number[];
+  readonly audit: readonly AuditEntry[];
+  /** Increments of the crawl's durable counters, by stable name, for example `skipped.robots`. */
+  readonly counters: Readonly<Record<string, number>>;
+  /** Set once every entry of log segments up to this number that this shard owns is done or in a chunk row. */
+  readonly sweptThroughSegment: number | undefined;
+}
+
+/** What became of one page of a batch, in the order of `pages`. */
+export interface PageReceipt {
+  /** Its id in the unparsed log; 0 when it was not entered there (parse false, or an exact duplicate). */
+  readonly unparsedId: number;
+  /** URL of the first stored page with the same decoded body, when there is one: parsing is skipped. */
+  readonly duplicateOf: string | undefined;
+}
+
+/** What storage tells a shard, always asynchronously. */
+export type StorageEvent =
+  | {
+      readonly kind: 'checkpoint-committed';
+      readonly sequence: number;
+      readonly receipts: readonly PageReceipt[];
+    }
+  /** The frontier log began a new segment: entries of earlier ones should be swept into chunk rows soon. */
+  | { readonly kind: 'log-rolled'; readonly segment: number }
+  /** Storage cannot go on (full disk, damage): nothing after the last receipt is durable; the crawl must stop in order. */
+  | {
+      readonly kind: 'storage-failed';
+      readonly code: 'disk-full' | 'disk' | 'data-damaged';
+      readonly detail: string;
+    };
+
+/** Step 10 as a shard sees it. */
+export interface CheckpointPort {
+  /** Hands a batch over. Batches of a shard commit in order. Never blocks; see `pendingBytes`. */
+  submit(batch: CheckpointBatch): void;
+  /** Bytes handed over and not yet committed; the shard stops fetching above its high-water mark. */
+  pendingBytes(): number;
+}
+
+/** A page that was committed but whose outlinks may not be: parsed again after a crash, never fetched again (I9). */
+export interface UnparsedPage {
+  readonly unparsedId: number;
+  readonly hostKey: HostKey;
+  readonly urlKey: UrlKey;
+  readonly url: string;
+  readonly depth: number;
+  readonly pointer: BodyPointer;
+}
+
+/** A stored answer read back from its WARC record. */
+export interface StoredBody {
+  readonly status: number;
+  readonly headers: readonly string[];
+  /** Decoded body. */
+  readonly body: Uint8Array;
+}
+
+/** Synchronous reads of own state; sees this shard's own uncommitted writes. */
+export interface StateReader {
+  host(hostKey: HostKey, partition: PartitionIndex): HostRow | undefined;
+  robots(hostKey: HostKey, partition: PartitionIndex): readonly RobotsRow[];
+  /** The chunk that holds `sequence` as its first entry. */
+  chunk(
+    hostKey: HostKey,
+    partition: PartitionIndex,
+    band: Band,
+    firstSequence: number,
+  ): readonly QueueEntry[] | undefined;
+  page(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): PageRow | undefined;
+  denied(hostKey: HostKey, partition: PartitionIndex): Iterable<DeniedCheckpoint>;
+  /** True when this URL is recorded as denied by robots.txt. */
+  isDenied(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): boolean;
+  /** Hosts of these partitions with queued entries, for the schedule after a start. */
+  hostsWithWork(owns: (partition: PartitionIndex) => boolean): Iterable<{
+    readonly hostKey: HostKey;
+    readonly partition: PartitionIndex;
+    readonly row: HostRow;
+  }>;
+  unparsed(owns: (partition: PartitionIndex) => boolean): Iterable<UnparsedPage>;
+  body(pointer: BodyPointer): StoredBody | undefined;
+}
+
+/** Step 4, the exact answer behind the Bloom filter. Keys as two unsigned 32-bit halves. */
+export interface ExactSeen {
+  has(high: number, low: number): boolean;
+  /** Records a key; durable with the log entry of the same URL. */
+  add(high: number, low: number): void;
+}
