@@ -6,7 +6,7 @@
 // the shard when it wants its next slot.
 
 import { assert, unreachable } from '../base/assert.ts';
-import type { HostKey, MonotonicMs, PartitionIndex, WallMs } from '../base/units.ts';
+import type { MonotonicMs, WallMs } from '../base/units.ts';
 import { monotonicMs, wallMs } from '../base/units.ts';
 import { cappedCrawlDelayMs } from '../domain/politeness.ts';
 import { priorityBand } from '../domain/priority.ts';
@@ -47,6 +47,8 @@ export class HostActor implements Actor<HostMessage> {
   #counts: HostRow['counts'];
   #inFlight: InFlight | undefined;
   #inFlightGapMs = 0;
+  /** A place at the host's address, promised for this time. */
+  #addressTicketMs: MonotonicMs | undefined;
   /** Robots files that other hosts' origins redirected here, to be fetched in this host's pace. */
   readonly #asks: RobotsAsk[] = [];
   /** A redirect of an own robots.txt that stays on this host: fetched at the next slot. */
@@ -156,7 +158,7 @@ export class HostActor implements Actor<HostMessage> {
     if (!seen.addIfNew(link.urlKey)) {
       // Another spelling of this URL may have been denied by robots.txt; the first spelling that is admitted is the one to send.
       const { hostKey, partition } = this.#id;
-      const mayReplace = link.respelled || link.hops > 0;
+      const mayReplace = link.isRespelled || link.hops > 0;
       if (!mayReplace || !reader.isDenied(hostKey, partition, link.urlKey)) return;
       stage.removeDenied(hostKey, partition, link.urlKey);
     } else {
@@ -165,7 +167,12 @@ export class HostActor implements Actor<HostMessage> {
     }
     const { url, urlKey, depth, hops, purpose } = link;
     const inLinkHosts = this.#counts.inLinks;
-    const band = priorityBand({ depth, inLinkHosts, isHome: link.isHome });
+    const band = priorityBand({
+      depth,
+      inLinkHosts,
+      isHome: link.isHome,
+      isSuspect: link.isSuspect,
+    });
     this.#queues.push(band, { url, urlKey, depth, attempts: 0, hops, purpose });
   }
 
@@ -230,7 +237,7 @@ export class HostActor implements Actor<HostMessage> {
   #startPage(band: Band, entry: QueueEntry, context: ActorContext<HostMessage>): boolean {
     const { pages } = this.#services;
     if (!pages.tryReserve()) {
-      this.#pace.hold(context.now(), ALLOWANCE_RETRY_MS);
+      this.#pace.holdUntil(monotonicMs(context.now() + ALLOWANCE_RETRY_MS));
       return false;
     }
     if (this.#start({ kind: 'page', url: entry.url, band, entry }, context)) return true;
@@ -244,11 +251,13 @@ export class HostActor implements Actor<HostMessage> {
     const list = this.#addresses.list;
     const address = list[0];
     if (address === undefined) return this.#refuseForbidden(inFlight, context);
-    const waitMs = addresses.tryStart(address, now);
-    if (waitMs > 0) {
-      this.#pace.hold(now, waitMs);
+    const place = addresses.tryTake(address, now, this.#addressTicketMs);
+    if (place.kind === 'wait') {
+      this.#addressTicketMs = place.ticketMs;
+      this.#pace.holdUntil(place.ticketMs);
       return false;
     }
+    this.#addressTicketMs = undefined;
     const permit = this.#pace.tryPermit(now);
     assert(permit !== undefined, () => `${this.#id.host} was not ready after all`);
     this.#inFlight = inFlight;
@@ -261,7 +270,7 @@ export class HostActor implements Actor<HostMessage> {
       nowMs: now,
       request: { purpose, url: inFlight.url, addresses: list, etag: undefined, lastModified: undefined },
       ended: (outcome) => {
-        addresses.ended(address);
+        addresses.release(address);
         this.#services.toHost(self, { kind: 'fetch-ended', outcome });
       },
     });

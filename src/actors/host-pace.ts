@@ -180,9 +180,9 @@ export class HostPace {
     if (until > this.#pausedUntilMs) this.#pausedUntilMs = monotonicMs(until);
   }
 
-  /** Nothing is asked of the host for `ms`, as part of its ordinary pace. */
-  hold(nowMs: MonotonicMs, ms: number): void {
-    this.#heldUntilMs = monotonicMs(nowMs + ms);
+  /** Nothing is asked of the host before `untilMs`, as part of its ordinary pace. */
+  holdUntil(untilMs: MonotonicMs): void {
+    this.#heldUntilMs = untilMs;
   }
 
   /** An operator ends a pause. The gap still holds. */

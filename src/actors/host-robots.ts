@@ -2,12 +2,14 @@
 // when a robots.txt has to be fetched first, and what follows its answer: redirect hops, rules, refusal, retry (RFC 9309 §2.3). The rules
 // themselves are in domain/robots-*.ts; this file is the state around them.
 
+import { assert } from '../base/assert.ts';
 import type { WallMs } from '../base/units.ts';
 import { wallMs } from '../base/units.ts';
 import { matchRobots, type RobotsVerdict } from '../domain/robots-matcher.ts';
 import { decideRobots, type RobotsFetchOutcome } from '../domain/robots-policy.ts';
 import { ALLOW_ALL, absoluteSitemaps, type RobotsRules } from '../domain/robots-rules.ts';
-import { isRedirect } from './page-outcome.ts';
+import { isRedirectStatus } from '../domain/location.ts';
+import { followRobotsRedirect, robotsUrlOf } from '../domain/robots-url.ts';
 import type { RobotsAnswer } from './messages.ts';
 import type { RobotsRow } from './ports.ts';
 
@@ -61,7 +63,9 @@ export class HostRobots {
     const state = this.#origins.get(origin);
     if (state?.asking === true) return { kind: 'wait', untilAt: wallMs(0) };
     if (state?.row === undefined || state.refresh || wallNow >= state.row.expiresAt) {
-      return { kind: 'fetch-first', origin, robotsUrl: robotsUrlOf(url) };
+      const robotsUrl = robotsUrlOf(url);
+      assert(robotsUrl !== undefined, () => `a queued URL without an origin: ${url}`);
+      return { kind: 'fetch-first', origin, robotsUrl };
     }
     if (state.row.decision === 'disallow-all') return { kind: 'wait', untilAt: state.row.expiresAt };
     const verdict = matchRobots(state.rules, url);
@@ -103,8 +107,12 @@ export class HostRobots {
   /** An answer to the request in progress of `origin`; `url` is the URL that answered. */
   answered(origin: string, url: string, answer: RobotsAnswer, wallNow: WallMs): RobotsStep {
     const state = this.#open(origin);
-    if (answer.kind === 'response' && isRedirect(answer.status)) {
-      const next = followRobotsRedirect(url, answer.location, state.hops);
+    if (answer.kind === 'response' && isRedirectStatus(answer.status)) {
+      const next = followRobotsRedirect({
+        from: url,
+        location: answer.location,
+        followed: state.hops,
+      });
       if (next.kind !== 'follow') return this.#decide(origin, state, next, wallNow);
       state.hops += 1;
       return { kind: 'redirected', url: next.url };
@@ -156,7 +164,7 @@ export class HostRobots {
       kind: 'decided',
       row: state.row,
       rulesChanged,
-      sitemaps: absoluteSitemaps(decision.rules, `${origin}/robots.txt`),
+      sitemaps: absoluteSitemaps(decision.rules.sitemaps, `${origin}/robots.txt`),
     };
   }
 

@@ -7,9 +7,10 @@ import { Lru } from '../base/lru.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import { urlKey as brandUrlKey } from '../base/units.ts';
 import type { BaseUrl } from '../domain/base-url.ts';
-import { type DiscoveredUrl, discoverUrl, type IdentityRules } from '../domain/canonical-url.ts';
+import type { IdentityRules } from '../domain/canonical-query.ts';
+import { type DiscoveredUrl, discoverUrl } from '../domain/canonical-url.ts';
 import type { Scope } from '../domain/scope.ts';
-import { type TrapBounds, trapOf } from '../domain/traps.ts';
+import { type TrapOptions, trapOf } from '../domain/traps.ts';
 import type { UrlHasher } from '../domain/url-key.ts';
 import type { RoutedLink } from './messages.ts';
 import type { SeenCheck } from './seen-check.ts';
@@ -39,7 +40,7 @@ export interface LinkSource {
 export interface RouterOptions {
   readonly rules: IdentityRules;
   readonly scope: Scope;
-  readonly traps: TrapBounds;
+  readonly traps: TrapOptions;
   /** Links deeper than this are skipped; Infinity for no bound. */
   readonly depthMax: number;
   readonly hasher: UrlHasher;
@@ -90,9 +91,10 @@ export class LinkRouter {
     const outside = this.#options.scope.admits(found.canonical, found.host);
     if (outside !== undefined) return this.#skip('skipped.scope');
     const trap = trapOf(found.canonical, this.#options.traps);
-    if (trap !== undefined) return this.#skip(`skipped.trap`);
+    if (trap?.isCertain === true) return this.#skip('skipped.trap');
+    if (trap !== undefined) count('links.suspect');
     const place = this.placeOf(found.host);
-    return { link: this.#linkTo(found, place, source, isRespelled), shard: place.shard };
+    return { link: this.#linkTo(found, place, source, { isRespelled, isSuspect: trap !== undefined }), shard: place.shard };
   }
 
   #skip(reason: string): undefined {
@@ -114,7 +116,7 @@ export class LinkRouter {
     found: DiscoveredUrl,
     place: HostPlace,
     source: LinkSource,
-    respelled: boolean,
+    marks: { readonly isRespelled: boolean; readonly isSuspect: boolean },
   ): RoutedLink {
     const fromOtherHost = found.host !== source.host;
     assert(source.hops >= 0, () => `hops ${source.hops}`);
@@ -127,7 +129,7 @@ export class LinkRouter {
       depth: source.depth,
       hops: source.hops,
       isHome: found.canonical.length === found.canonical.indexOf('/', 8) + 1,
-      respelled,
+      ...marks,
       fromOtherHost,
       purpose: source.purpose,
     };

@@ -20,7 +20,9 @@ export interface RoutedLink {
   /** True for the root path of a host. */
   readonly isHome: boolean;
   /** True when `url` is not its own canonical form: another spelling of it may have been denied by robots.txt. */
-  readonly respelled: boolean;
+  readonly isRespelled: boolean;
+  /** True when a trap rule suspects it: it comes last. */
+  readonly isSuspect: boolean;
   /** True when the link was found on another host: it counts towards the host's reputation. */
   readonly fromOtherHost: boolean;
   readonly purpose: 'page' | 'sitemap';

@@ -3,10 +3,11 @@
 
 import type { MonotonicMs, WallMs } from '../base/units.ts';
 import { FAILURE_TABLE, type FailureKind, failureOfStatus } from '../domain/failure.ts';
-import { resolveLocation } from '../domain/location.ts';
+import { headerValue } from '../domain/header-list.ts';
+import { isRedirectStatus, redirectTarget as targetOf } from '../domain/location.ts';
+import { RETRY_AFTER_MAX_MS } from '../domain/politeness.ts';
 import type { RobotsUnreachableReason } from '../domain/robots-policy.ts';
 import { parseRetryAfter } from '../domain/retry-after.ts';
-import { headerOf } from './host-row.ts';
 import type { RobotsAnswer } from './messages.ts';
 import type { AuditEntry, FetchOutcome, FetchPurpose, QueueEntry } from './ports.ts';
 
@@ -22,10 +23,12 @@ export interface PageVerdict {
 export function verdictOf(outcome: FetchOutcome, wallNow: WallMs): PageVerdict {
   if (outcome.kind === 'failed') return { failure: outcome.failure, retryAfterMs: 0 };
   const failure = failureOfStatus(outcome.status);
-  const asked = headerOf(outcome.headers, 'retry-after');
+  const asked = headerValue(outcome.headers, 'retry-after');
   const honoured = failure !== undefined || outcome.status === 403;
   const retryAfterMs =
-    asked === undefined || !honoured ? 0 : (parseRetryAfter(asked, wallNow) ?? 0);
+    asked === undefined || !honoured
+      ? 0
+      : (parseRetryAfter(asked, { now: wallNow, waitMsMax: RETRY_AFTER_MAX_MS }) ?? 0);
   return { failure, retryAfterMs };
 }
 
@@ -36,14 +39,9 @@ export function isRetried(failure: FailureKind, entry: QueueEntry): boolean {
 
 /** The target of a redirect answer, absolute; undefined for other answers or a target that is no http(s) URL. */
 export function redirectTarget(outcome: FetchOutcome, url: string): string | undefined {
-  if (outcome.kind !== 'response' || !isRedirect(outcome.status)) return undefined;
-  const location = headerOf(outcome.headers, 'location');
-  return location === undefined ? undefined : resolveLocation(location, url);
-}
-
-/** Statuses whose Location is followed: RFC 9110 §15.4 (300 and 304 name no single new place). */
-export function isRedirect(status: number): boolean {
-  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
+  if (outcome.kind !== 'response') return undefined;
+  const target = targetOf(outcome.status, outcome.headers, url);
+  return target.kind === 'target' ? target.url : undefined;
 }
 
 /** Content types whose links are looked for inline or by a parser plug-in; a missing type counts as HTML, as browsers sniff it. */
@@ -53,9 +51,9 @@ const PARSED_TYPES =
 /** Whether the links of an answer are to be followed: a whole or truncated 200 of a type that has links, or a redirect. */
 export function isParsed(outcome: FetchOutcome, purpose: FetchPurpose): boolean {
   if (outcome.kind !== 'response') return false;
-  if (isRedirect(outcome.status)) return true;
+  if (isRedirectStatus(outcome.status)) return true;
   if (outcome.status !== 200) return false;
-  return purpose === 'sitemap' || PARSED_TYPES.test(headerOf(outcome.headers, 'content-type') ?? '');
+  return purpose === 'sitemap' || PARSED_TYPES.test(headerValue(outcome.headers, 'content-type') ?? '');
 }
 
 /** The answer to a robots.txt request in the form that travels; the body is cut at `bytesMax`. */
@@ -67,14 +65,14 @@ export function robotsAnswerOf(
   if (outcome.kind === 'failed') {
     return { kind: 'unreachable', reason: UNREACHABLE[outcome.failure] ?? 'protocol' };
   }
-  const age = Number(headerOf(outcome.headers, 'age') ?? 0);
+  const age = Number(headerValue(outcome.headers, 'age') ?? 0);
   return {
     kind: 'response',
     status: outcome.status,
-    cacheControl: headerOf(outcome.headers, 'cache-control'),
+    cacheControl: headerValue(outcome.headers, 'cache-control'),
     ageSeconds: Number.isFinite(age) ? age : 0,
     retryAfterSeconds: verdict.retryAfterMs / 1_000,
-    location: headerOf(outcome.headers, 'location'),
+    location: headerValue(outcome.headers, 'location'),
     body: outcome.body.subarray(0, bytesMax),
     truncated: outcome.truncated !== undefined || outcome.body.byteLength > bytesMax,
   };

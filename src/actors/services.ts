@@ -4,6 +4,7 @@
 import type { MonotonicMs, UrlKey, WallMs } from '../base/units.ts';
 import type { GapPolicy } from '../domain/politeness.ts';
 import type { ActorRef } from '../runtime/actor.ts';
+import type { Place } from '../runtime/shared-budget.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import type { FetchGate } from './fetch-gate.ts';
 import type { HostMessage, HostPlaceIdentity, RobotsAnswer, RobotsAsk, ShardMessage } from './messages.ts';
@@ -16,10 +17,6 @@ export interface CrawlPolicy {
   readonly productToken: string;
   /** Redirects followed for a page before it fails as too-many-redirects; 0 … 20. */
   readonly redirectsMax: number;
-  /** Least spacing of request starts at one address. */
-  readonly addressGapMs: number;
-  /** Requests in flight at one address. */
-  readonly addressInFlightMax: number;
   /** Bytes of a robots.txt that are read; RFC 9309 §2.5 asks for at least 500 KiB. */
   readonly robotsBytesMax: number;
   /** How long a robots answer asked of another host is waited for. */
@@ -28,9 +25,9 @@ export interface CrawlPolicy {
 
 /** Budget of requests per IP address, shared by all threads of the process. */
 export interface AddressBudget {
-  /** Takes a place at the address. @returns 0 when taken, else the milliseconds to wait before asking again (> 0). */
-  tryStart(address: string, nowMs: MonotonicMs): number;
-  ended(address: string): void;
+  /** Takes a place at the address now, or gives a ticket to come again with (runtime/shared-budget.ts). */
+  tryTake(address: string, nowMs: MonotonicMs, ticketMs: MonotonicMs | undefined): Place;
+  release(address: string): void;
 }
 
 /** How many pages may still be stored (`--max-pages`), shared by all threads. */

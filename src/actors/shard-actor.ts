@@ -22,7 +22,7 @@ import type {
   ShardPeerMessage,
 } from './messages.ts';
 import { outlinksOf } from './page-outlinks.ts';
-import { isRedirect } from './page-outcome.ts';
+import { isRedirectStatus } from '../domain/location.ts';
 import { type PageToParse, ParseStage } from './parse-stage.ts';
 import type {
   CheckpointPort,
@@ -390,7 +390,7 @@ export class ShardActor implements Actor<ShardMessage> {
     const outlinks = outlinksOf(page, base, this.#options.productToken);
     this.#ports.markParsing(0n);
     for (const [name, count] of Object.entries(outlinks.counts)) this.stage.count(name, count);
-    const redirect = isRedirect(page.status);
+    const redirect = isRedirectStatus(page.status);
     const own = this.#exchange.routeAll(outlinks.references, {
       base: outlinks.base,
       host: base.host,
