@@ -1,5 +1,6 @@
-// Every case of http.json whose subject is the fetcher, over real sockets. Cases about other steps (queues, robots, retries) are listed by
-// name at the end: the suites of those steps decide them.
+// Every case of http.json that consists of bytes, over real sockets: one request each, on a fresh connection. The scripted `behaviour`
+// cases that concern the fetcher are in test/integration/fetch-hostile.test.ts; those about queues, robots.txt and retries belong to the
+// suites of those steps.
 
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { createHash } from 'node:crypto';
@@ -11,9 +12,9 @@ import { redirectTarget } from '../../src/domain/location.ts';
 import { retryAfterOf } from '../../src/domain/retry-after.ts';
 import { AddressGuard } from '../../src/net/address-guard.ts';
 import { DnsResolver } from '../../src/net/resolver.ts';
+import { loadCases } from '../support/cases.ts';
 import { failureOf, fetchOnce, loopbackFetcher, responseOf } from '../support/fetching.ts';
 import { type Script, ScriptedServer } from '../support/scripted-server.ts';
-import { readSharedCases, sharedCasePath } from '../support/shared-cases.ts';
 
 interface HttpCase {
   readonly id: string;
@@ -40,14 +41,14 @@ interface HttpCase {
 const WAIT_MS_MAX = 3_600_000;
 const PAGE = '<html><a href="/x">x</a></html>';
 
-const path = sharedCasePath('http.json');
+const cases: readonly HttpCase[] | undefined = loadCases('http.json')?.cases;
 const fetcher = loopbackFetcher();
 after(() => fetcher.close());
 
-if (path === undefined) {
+if (cases === undefined) {
   test('http.json is absent: conformance of the fetcher not judged', { skip: 'no shared cases' });
 } else {
-  for (const httpCase of readSharedCases<HttpCase>(path)) {
+  for (const httpCase of cases) {
     if (httpCase.behaviour !== undefined) continue;
     test(`UndiciFetcher.start decides ${httpCase.id} ${httpCase.name}`, () => judge(httpCase));
   }
