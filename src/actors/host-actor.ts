@@ -6,36 +6,47 @@
 // the shard when it wants its next slot.
 
 import { assert, unreachable } from '../base/assert.ts';
-import type { MonotonicMs, WallMs } from '../base/units.ts';
+import type { MonotonicMs } from '../base/units.ts';
 import { monotonicMs, wallMs } from '../base/units.ts';
 import { cappedCrawlDelayMs } from '../domain/politeness.ts';
 import { priorityBand } from '../domain/priority.ts';
 import type { Actor, ActorContext } from '../runtime/actor.ts';
 import { HostAddresses } from './host-addresses.ts';
-import { HostPace, type WaitReason } from './host-pace.ts';
+import { HostLedger } from './host-ledger.ts';
+import type { HostPace, WaitReason } from './host-pace.ts';
 import { HostQueues } from './host-queues.ts';
 import { type Admission, HostRobots } from './host-robots.ts';
-import { raised, ZERO_COUNTS } from './host-row.ts';
-import type { HostMessage, HostOperation, HostPlaceIdentity, RobotsAnswer, RobotsAsk, RoutedLink } from './messages.ts';
-import { auditEntry, type PageVerdict, robotsAnswerOf, verdictOf } from './page-outcome.ts';
-import { settlePage } from './page-settlement.ts';
+import { restoredPace } from './host-row.ts';
+import type {
+  HostMessage,
+  HostOperation,
+  HostPlaceIdentity,
+  RobotsAnswer,
+  RoutedLink,
+} from './messages.ts';
+import { type PageVerdict, robotsAnswerOf, verdictOf } from './page-outcome.ts';
 import type { Band, FetchOutcome, HostRow, QueueEntry, ResolveOutcome } from './ports.ts';
+import { type RobotsErrand, RobotsErrands } from './robots-errands.ts';
 import type { HostServices } from './services.ts';
 
 /** Denied or forbidden entries that are passed over in one turn, so that no turn grows with the queue. */
 const PASSED_OVER_PER_TURN = 64;
 /** How soon a host that found the page allowance used up asks again, milliseconds. */
 const ALLOWANCE_RETRY_MS = 250;
-/** Most robots asks waiting at one host; more are answered as unreachable, to be tried again by the asker. */
-const ASKS_MAX = 256;
 /** Denied URLs looked at again when the rules of their host change. */
 const DENIED_REVIEW_MAX = 4_096;
 
-/** What is in flight for this host. `gapMs` is the gap its permit was given under. */
+/** What is in flight for this host. */
 type InFlight =
   | { readonly kind: 'page'; readonly url: string; readonly band: Band; readonly entry: QueueEntry }
-  | { readonly kind: 'robots'; readonly url: string; readonly origin: string }
-  | { readonly kind: 'ask'; readonly url: string; readonly ask: RobotsAsk };
+  | ({ readonly kind: 'robots' } & RobotsErrand);
+
+/** When a host wants its next slot, and what it would do with it. */
+interface SlotWish {
+  readonly atMs: MonotonicMs;
+  readonly band: Band;
+  readonly reason: WaitReason;
+}
 
 export class HostActor implements Actor<HostMessage> {
   readonly #services: HostServices;
@@ -44,17 +55,13 @@ export class HostActor implements Actor<HostMessage> {
   readonly #robots: HostRobots;
   readonly #pace: HostPace;
   readonly #addresses = new HostAddresses();
-  #counts: HostRow['counts'];
+  readonly #errands = new RobotsErrands();
+  readonly #ledger: HostLedger;
   #inFlight: InFlight | undefined;
+  /** The gap that the permit of the request in flight was given under. */
   #inFlightGapMs = 0;
   /** A place at the host's address, promised for this time. */
   #addressTicketMs: MonotonicMs | undefined;
-  /** Robots files that other hosts' origins redirected here, to be fetched in this host's pace. */
-  readonly #asks: RobotsAsk[] = [];
-  /** A redirect of an own robots.txt that stays on this host: fetched at the next slot. */
-  #robotsHop: { readonly origin: string; readonly url: string } | undefined;
-  /** A redirect of an own robots.txt to another host: its owner was asked. */
-  #awaited: { readonly askId: number; readonly origin: string; readonly url: string } | undefined;
   /** Whether the row that announces the first contact is durable; until then no request is made (see #contacted). */
   #contact: 'none' | 'committing' | 'committed';
   /** The slot time the shard was last told, or −1. */
@@ -71,10 +78,11 @@ export class HostActor implements Actor<HostMessage> {
     this.#robots = new HostRobots(productToken, robotsBytesMax, robotsRows);
     this.#pace = restoredPace(services, row, context);
     this.#contact = row === undefined || row.lastEndedAt === 0 ? 'none' : 'committed';
-    this.#counts = row?.counts ?? ZERO_COUNTS;
+    this.#ledger = new HostLedger(services, id, row);
   }
 
   receive(message: HostMessage, context: ActorContext<HostMessage>): void {
+    const services = this.#services;
     switch (message.kind) {
       case 'offer-urls':
         for (const link of message.links) this.#offer(link);
@@ -82,7 +90,7 @@ export class HostActor implements Actor<HostMessage> {
         break;
       case 'take-slot':
         this.#announcedMs = -1;
-        if (!this.#tryStart(context)) this.#services.gate.returnSlot();
+        if (!this.#tryStart(context)) services.gate.returnSlot();
         break;
       case 'host-resolved':
         this.#resolved(message.outcome, context);
@@ -91,8 +99,8 @@ export class HostActor implements Actor<HostMessage> {
         this.#fetchEnded(message.outcome, context);
         break;
       case 'ask-robots':
-        if (this.#asks.length < ASKS_MAX) this.#asks.push(message.ask);
-        else this.#services.answerRobots(message.ask, { kind: 'unreachable', reason: 'protocol' });
+        if (this.#errands.take(message.ask)) break;
+        services.answerRobots(message.ask, { kind: 'unreachable', reason: 'protocol' });
         break;
       case 'robots-answered':
         this.#askAnswered(message.askId, message.answer, context);
@@ -121,9 +129,8 @@ export class HostActor implements Actor<HostMessage> {
 
   /** True when the host may be passivated now. */
   isIdle(): boolean {
-    const awaits = this.#addresses.pending || this.#awaited !== undefined;
-    const busy = this.#inFlight !== undefined || this.#contact === 'committing';
-    return !awaits && !busy && this.#asks.length === 0 && this.#robotsHop === undefined;
+    if (this.#inFlight !== undefined || this.#contact === 'committing') return false;
+    return this.#errands.isEmpty && !this.#addresses.pending;
   }
 
   inspect(): unknown {
@@ -139,7 +146,7 @@ export class HostActor implements Actor<HostMessage> {
       addresses: this.#addresses.list,
       addressesPending: this.#addresses.pending,
       robots: this.#robots.rows().map(({ rules: _rules, ...row }) => row),
-      counts: this.#counts,
+      counts: this.#ledger.counts,
       contact: this.#contact,
     };
   }
@@ -148,11 +155,10 @@ export class HostActor implements Actor<HostMessage> {
 
   #offer(link: RoutedLink): void {
     const { stage, seen, reader } = this.#services;
-    if (link.fromOtherHost) this.#counts = raised(this.#counts, 'inLinks');
+    if (link.fromOtherHost) this.#ledger.linkedFromOutside();
     const verdict = this.#robots.knownVerdict(link.url);
     if (verdict !== undefined && !verdict.allowed) {
-      stage.count('skipped.robots');
-      this.#counts = raised(this.#counts, 'robotsDenied');
+      this.#ledger.refused();
       return;
     }
     if (!seen.addIfNew(link.urlKey)) {
@@ -162,11 +168,10 @@ export class HostActor implements Actor<HostMessage> {
       if (!mayReplace || !reader.isDenied(hostKey, partition, link.urlKey)) return;
       stage.removeDenied(hostKey, partition, link.urlKey);
     } else {
-      stage.count('urls.discovered');
-      this.#counts = raised(this.#counts, 'discovered');
+      this.#ledger.discovered();
     }
     const { url, urlKey, depth, hops, purpose } = link;
-    const inLinkHosts = this.#counts.inLinks;
+    const inLinkHosts = this.#ledger.counts.inLinks;
     const band = priorityBand({
       depth,
       inLinkHosts,
@@ -181,18 +186,13 @@ export class HostActor implements Actor<HostMessage> {
   /** True when a request was started in the slot. */
   #tryStart(context: ActorContext<HostMessage>): boolean {
     const now = context.now();
-    if (this.#inFlight !== undefined || this.#awaited !== undefined) return false;
+    if (this.#inFlight !== undefined || this.#errands.isAwaiting) return false;
     if (now < this.#pace.nextFetchMs()) return false;
     if (!this.#addresses.usable(now) || !this.#contacted(context)) return false;
-    const ask = this.#asks[0];
-    if (ask !== undefined) {
-      if (!this.#start({ kind: 'ask', url: ask.url, ask }, context)) return false;
-      this.#asks.shift();
-      return true;
-    }
-    if (this.#robotsHop !== undefined) {
-      if (!this.#start({ kind: 'robots', ...this.#robotsHop }, context)) return false;
-      this.#robotsHop = undefined;
+    const errand = this.#errands.next();
+    if (errand !== undefined) {
+      if (!this.#start({ kind: 'robots', ...errand }, context)) return false;
+      this.#errands.done();
       return true;
     }
     return this.#startFromQueue(context);
@@ -203,12 +203,14 @@ export class HostActor implements Actor<HostMessage> {
       const head = this.#queues.peek();
       if (head === undefined) return false;
       if (this.#addresses.forbidden) {
-        this.#settleForbidden(head.band, head.entry, context);
+        this.#ledger.forbidden(head.entry, context.wallNow());
+        this.#advance(head.band, context);
         continue;
       }
       const admission = this.#robots.admission(head.entry.url, context.wallNow());
       if (admission.kind !== 'denied') return this.#startAdmitted(admission, head, context);
-      this.#deny(head.band, head.entry, context);
+      this.#ledger.denied(head.band, head.entry);
+      this.#advance(head.band, context);
     }
     return false;
   }
@@ -223,7 +225,8 @@ export class HostActor implements Actor<HostMessage> {
         return this.#startPage(head.band, head.entry, context);
       case 'fetch-first': {
         const { origin, robotsUrl } = admission;
-        if (!this.#start({ kind: 'robots', url: robotsUrl, origin }, context)) return false;
+        const errand = { url: robotsUrl, origin, ask: undefined };
+        if (!this.#start({ kind: 'robots', ...errand }, context)) return false;
         this.#robots.asked(origin);
         return true;
       }
@@ -268,7 +271,13 @@ export class HostActor implements Actor<HostMessage> {
       hostKey: this.#id.hostKey,
       permit,
       nowMs: now,
-      request: { purpose, url: inFlight.url, addresses: list, etag: undefined, lastModified: undefined },
+      request: {
+        purpose,
+        url: inFlight.url,
+        addresses: list,
+        etag: undefined,
+        lastModified: undefined,
+      },
       ended: (outcome) => {
         addresses.release(address);
         this.#services.toHost(self, { kind: 'fetch-ended', outcome });
@@ -302,26 +311,30 @@ export class HostActor implements Actor<HostMessage> {
     this.#inFlight = undefined;
     const verdict = verdictOf(outcome, context.wallNow());
     this.#paceEnded(outcome, verdict);
-    this.#services.stage.audit(
-      auditEntry({
-        host: this.#id.host,
-        url: inFlight.url,
-        purpose: inFlight.kind === 'page' ? inFlight.entry.purpose : 'robots',
-        gapMs: this.#inFlightGapMs,
-        robotsAt: inFlight.kind === 'page' ? this.#robots.fetchedAt(inFlight.url) : wallMs(0),
-        outcome,
-        verdict,
-        toWall: (ms) => this.#wallOf(ms),
-      }),
-    );
+    this.#ledger.audited({
+      url: inFlight.url,
+      purpose: inFlight.kind === 'page' ? inFlight.entry.purpose : 'robots',
+      gapMs: this.#inFlightGapMs,
+      robotsAt: inFlight.kind === 'page' ? this.#robots.fetchedAt(inFlight.url) : wallMs(0),
+      outcome,
+      verdict,
+    });
     if (inFlight.kind === 'page') {
-      this.#settle(inFlight.band, inFlight.entry, outcome, verdict);
-    } else {
-      this.#archive(inFlight.url, outcome);
-      const answer = robotsAnswerOf(outcome, verdict, this.#services.policy.robotsBytesMax);
-      if (inFlight.kind === 'ask') this.#services.answerRobots(inFlight.ask, answer);
-      else this.#robotsAnswered(inFlight.origin, inFlight.url, answer, context);
+      const settlement = this.#ledger.settled(inFlight.entry, outcome, verdict);
+      if (settlement.again !== undefined) this.#queues.push(inFlight.band, settlement.again);
+      this.#advance(inFlight.band, context);
+      return;
     }
+    this.#ledger.archived(inFlight.url, outcome);
+    const answer = robotsAnswerOf(outcome, verdict, this.#services.policy.robotsBytesMax);
+    if (inFlight.ask !== undefined) this.#services.answerRobots(inFlight.ask, answer);
+    else this.#robotsAnswered(inFlight.origin, inFlight.url, answer, context);
+    this.#touch(context);
+  }
+
+  /** The head of a band is done: its done mark and the host's row go into the same batch as what was written about it. */
+  #advance(band: Band, context: ActorContext<HostMessage>): void {
+    this.#queues.advance(band);
     this.#touch(context);
   }
 
@@ -335,66 +348,6 @@ export class HostActor implements Actor<HostMessage> {
     const responseMs = firstByteMs - outcome.startedMs - this.#services.loopDelayMs();
     this.#pace.succeeded(outcome.endedMs, responseMs);
     if (verdict.retryAfterMs > 0) this.#pace.pause(outcome.endedMs, verdict.retryAfterMs);
-  }
-
-  #settle(band: Band, entry: QueueEntry, outcome: FetchOutcome, verdict: PageVerdict): void {
-    const { stage, pages } = this.#services;
-    const settlement = settlePage(this.#services, this.#id, entry, outcome, verdict);
-    this.#counts = raised(this.#counts, 'fetched');
-    if (settlement.page !== undefined) stage.page(settlement.page);
-    if (settlement.again !== undefined) this.#queues.push(band, settlement.again);
-    if (settlement.failed) this.#counts = raised(this.#counts, 'failed');
-    if (settlement.stored) this.#counts = raised(this.#counts, 'stored');
-    pages.settle(settlement.stored);
-    this.#queues.advance(band);
-  }
-
-  #settleForbidden(band: Band, entry: QueueEntry, context: ActorContext<HostMessage>): void {
-    const { stage } = this.#services;
-    stage.count('failures.address-forbidden');
-    this.#counts = raised(this.#counts, 'failed');
-    stage.page({
-      ...this.#id,
-      urlKey: entry.urlKey,
-      url: entry.url,
-      depth: entry.depth,
-      hops: entry.hops,
-      fetchedAt: context.wallNow(),
-      response: undefined,
-      failure: 'address-forbidden',
-      redirectTo: undefined,
-      parse: false,
-      purpose: entry.purpose,
-    });
-    this.#queues.advance(band);
-    this.#touch(context);
-  }
-
-  #deny(band: Band, entry: QueueEntry, context: ActorContext<HostMessage>): void {
-    const { hostKey, partition } = this.#id;
-    this.#services.stage.count('skipped.robots');
-    this.#counts = raised(this.#counts, 'robotsDenied');
-    this.#services.stage.denied({ hostKey, partition, band, entry });
-    this.#queues.advance(band);
-    this.#touch(context);
-  }
-
-  /** Robots answers are archived like pages, but make no page row. */
-  #archive(url: string, outcome: FetchOutcome): void {
-    if (outcome.kind !== 'response') return;
-    this.#services.stage.page({
-      ...this.#id,
-      urlKey: this.#services.keyOf(url),
-      url,
-      depth: 0,
-      hops: 0,
-      fetchedAt: this.#wallOf(outcome.endedMs),
-      response: outcome,
-      failure: undefined,
-      redirectTo: undefined,
-      parse: false,
-      purpose: 'robots',
-    });
   }
 
   // --------------------------------------------------------------------------------------------------------- robots and names
@@ -420,19 +373,18 @@ export class HostActor implements Actor<HostMessage> {
 
   #followRobots(origin: string, url: string, context: ActorContext<HostMessage>): void {
     if (this.#services.hostOf(url) === this.#id.host) {
-      this.#robotsHop = { origin, url };
+      this.#errands.follow(origin, url);
       return;
     }
     const askId = this.#services.askRobots(this.#id, url);
-    this.#awaited = { askId, origin, url };
+    this.#errands.await(askId, origin, url);
     const answer: RobotsAnswer = { kind: 'unreachable', reason: 'read-timeout' };
     context.after(this.#services.policy.robotsAskMs, { kind: 'robots-answered', askId, answer });
   }
 
   #askAnswered(askId: number, answer: RobotsAnswer, context: ActorContext<HostMessage>): void {
-    const awaited = this.#awaited;
-    if (awaited === undefined || awaited.askId !== askId) return;
-    this.#awaited = undefined;
+    const awaited = this.#errands.answered(askId);
+    if (awaited === undefined) return;
     this.#robotsAnswered(awaited.origin, awaited.url, answer, context);
     this.#touch(context);
   }
@@ -472,13 +424,10 @@ export class HostActor implements Actor<HostMessage> {
   /** No address may be contacted: a robots request ends as one that could not be made. Never starts anything. */
   #refuseForbidden(inFlight: InFlight, context: ActorContext<HostMessage>): false {
     const answer: RobotsAnswer = { kind: 'unreachable', reason: 'address-refused' };
-    if (inFlight.kind === 'ask') {
-      this.#asks.shift();
-      this.#services.answerRobots(inFlight.ask, answer);
-    } else if (inFlight.kind === 'robots') {
-      this.#robotsHop = undefined;
-      this.#robotsAnswered(inFlight.origin, inFlight.url, answer, context);
-    }
+    if (inFlight.kind === 'page') return false;
+    if (this.#errands.next()?.url === inFlight.url) this.#errands.done();
+    if (inFlight.ask !== undefined) this.#services.answerRobots(inFlight.ask, answer);
+    else this.#robotsAnswered(inFlight.origin, inFlight.url, answer, context);
     return false;
   }
 
@@ -496,12 +445,12 @@ export class HostActor implements Actor<HostMessage> {
   }
 
   #wanted(context: ActorContext<HostMessage>): SlotWish | undefined {
-    if (this.#inFlight !== undefined || this.#awaited !== undefined) return undefined;
+    if (this.#inFlight !== undefined || this.#errands.isAwaiting) return undefined;
     const now = context.now();
     const atMs = this.#pace.nextFetchMs();
     const reason = this.#pace.waitReason();
     const head = this.#queues.peek();
-    const urgent = this.#asks.length > 0 || this.#robotsHop !== undefined;
+    const urgent = this.#errands.next() !== undefined;
     if (!urgent && head === undefined) return undefined;
     if (!this.#addresses.usable(now)) {
       if (this.#pace.backsOff(now)) return { atMs, band: 2, reason };
@@ -564,40 +513,12 @@ export class HostActor implements Actor<HostMessage> {
       host: this.#id.host,
       partition: this.#id.partition,
       queues: this.#queues.cursors(),
-      lastEndedAt: asked ? this.#wallOf(this.#pace.lastEndedMs) : contactedAt,
+      lastEndedAt: asked ? this.#ledger.wallOf(this.#pace.lastEndedMs) : contactedAt,
       gap: this.#pace.row(context.now(), context.wallNow()),
-      crawlDelayMs: rulesKnown ? this.#pace.crawlDelayMs : this.#services.policy.gap.maxCrawlDelayMs,
-      counts: this.#counts,
+      crawlDelayMs: rulesKnown
+        ? this.#pace.crawlDelayMs
+        : this.#services.policy.gap.maxCrawlDelayMs,
+      counts: this.#ledger.counts,
     };
   }
-
-  #wallOf(ms: MonotonicMs): WallMs {
-    return wallMs(this.#services.startedAt + (ms - this.#services.startedMs));
-  }
-}
-
-/** When a host wants its next slot, and what it would do with it. */
-interface SlotWish {
-  readonly atMs: MonotonicMs;
-  readonly band: Band;
-  readonly reason: WaitReason;
-}
-
-/** The pace of a host at its activation: fresh, or as its row says, never sooner than a full gap after this process started. */
-function restoredPace(
-  services: HostServices,
-  row: HostRow | undefined,
-  context: ActorContext<HostMessage>,
-): HostPace {
-  if (row === undefined || row.lastEndedAt === 0) return HostPace.fresh(services.policy.gap);
-  const sinceStartMs = Math.max(row.lastEndedAt - services.startedAt, 0);
-  const nowMs = context.now();
-  return HostPace.restored({
-    policy: services.policy.gap,
-    row: row.gap,
-    crawlDelayMs: row.crawlDelayMs,
-    lastEndedMs: monotonicMs(Math.min(services.startedMs + sinceStartMs, nowMs)),
-    nowMs,
-    wallNow: context.wallNow(),
-  });
 }

@@ -6,7 +6,11 @@ import type { FailureKind } from '../domain/failure.ts';
 import type { ResolveOutcome } from './ports.ts';
 
 /** Failures that make an address doubtful: it is looked up again before the next request. */
-const DOUBTFUL: ReadonlySet<FailureKind> = new Set(['connect-refused', 'connect-timeout', 'connect-failed']);
+const DOUBTFUL: ReadonlySet<FailureKind> = new Set([
+  'connect-refused',
+  'connect-timeout',
+  'connect-failed',
+]);
 
 export class HostAddresses {
   #list: readonly string[] = [];

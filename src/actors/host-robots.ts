@@ -5,10 +5,10 @@
 import { assert } from '../base/assert.ts';
 import type { WallMs } from '../base/units.ts';
 import { wallMs } from '../base/units.ts';
+import { isRedirectStatus } from '../domain/location.ts';
 import { matchRobots, type RobotsVerdict } from '../domain/robots-matcher.ts';
 import { decideRobots, type RobotsFetchOutcome } from '../domain/robots-policy.ts';
 import { ALLOW_ALL, absoluteSitemaps, type RobotsRules } from '../domain/robots-rules.ts';
-import { isRedirectStatus } from '../domain/location.ts';
 import { followRobotsRedirect, robotsUrlOf } from '../domain/robots-url.ts';
 import type { RobotsAnswer } from './messages.ts';
 import type { RobotsRow } from './ports.ts';
@@ -30,7 +30,12 @@ export type RobotsStep =
   /** The file moved: ask for `url` next. */
   | { readonly kind: 'redirected'; readonly url: string }
   /** Decided; `row` is to be stored. */
-  | { readonly kind: 'decided'; readonly row: RobotsRow; readonly rulesChanged: boolean; readonly sitemaps: readonly string[] };
+  | {
+      readonly kind: 'decided';
+      readonly row: RobotsRow;
+      readonly rulesChanged: boolean;
+      readonly sitemaps: readonly string[];
+    };
 
 interface OriginState {
   rules: RobotsRules;
@@ -67,7 +72,8 @@ export class HostRobots {
       assert(robotsUrl !== undefined, () => `a queued URL without an origin: ${url}`);
       return { kind: 'fetch-first', origin, robotsUrl };
     }
-    if (state.row.decision === 'disallow-all') return { kind: 'wait', untilAt: state.row.expiresAt };
+    if (state.row.decision === 'disallow-all')
+      return { kind: 'wait', untilAt: state.row.expiresAt };
     const verdict = matchRobots(state.rules, url);
     return verdict.allowed ? { kind: 'allowed' } : { kind: 'denied', verdict };
   }
@@ -126,7 +132,9 @@ export class HostRobots {
   }
 
   rows(): readonly RobotsRow[] {
-    return Array.from(this.#origins.values(), (state) => state.row).filter((row) => row !== undefined);
+    return Array.from(this.#origins.values(), (state) => state.row).filter(
+      (row) => row !== undefined,
+    );
   }
 
   #decide(
@@ -136,7 +144,8 @@ export class HostRobots {
     wallNow: WallMs,
   ): RobotsStep {
     const before = state.row;
-    const failingSince = before === undefined || before.failures === 0 ? wallNow : before.failingSince;
+    const failingSince =
+      before === undefined || before.failures === 0 ? wallNow : before.failingSince;
     const decision = decideRobots(outcome, {
       productToken: this.#productToken,
       bytesMax: this.#bytesMax,

@@ -74,7 +74,9 @@ export class HostSchedule {
 
   /** The earliest time any host may be asked; Infinity when none waits. */
   nextMs(): number {
-    return Math.min(...this.#heaps.map((heap) => (heap.size === 0 ? Infinity : heap.peekPriority())));
+    return Math.min(
+      ...this.#heaps.map((heap) => (heap.size === 0 ? Infinity : heap.peekPriority())),
+    );
   }
 
   /** The earliest time of a host that waits for its ordinary gap alone; Infinity when there is none. */

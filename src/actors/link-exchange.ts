@@ -7,12 +7,7 @@ import type { HostKey } from '../base/units.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import { Inbox } from './inbox.ts';
 import type { LinkRouter, LinkSource } from './link-router.ts';
-import type {
-  HostMessage,
-  HostPlaceIdentity,
-  RoutedLink,
-  ShardPeerMessage,
-} from './messages.ts';
+import type { HostMessage, HostPlaceIdentity, RoutedLink, ShardPeerMessage } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import { CountdownToken } from './work-token.ts';
 

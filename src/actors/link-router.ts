@@ -94,7 +94,10 @@ export class LinkRouter {
     if (trap?.isCertain === true) return this.#skip('skipped.trap');
     if (trap !== undefined) count('links.suspect');
     const place = this.placeOf(found.host);
-    return { link: this.#linkTo(found, place, source, { isRespelled, isSuspect: trap !== undefined }), shard: place.shard };
+    return {
+      link: this.#linkTo(found, place, source, { isRespelled, isSuspect: trap !== undefined }),
+      shard: place.shard,
+    };
   }
 
   #skip(reason: string): undefined {

@@ -107,7 +107,11 @@ export interface WorkToken {
 /** Messages a host actor receives. */
 export type HostMessage =
   /** Step 5: links for this host that the Bloom filter does not know, or that are respelled. */
-  | { readonly kind: 'offer-urls'; readonly links: readonly RoutedLink[]; readonly token: WorkToken }
+  | {
+      readonly kind: 'offer-urls';
+      readonly links: readonly RoutedLink[];
+      readonly token: WorkToken;
+    }
   /** Step 8: the schedule gives the host a fetch slot. Answered by `start-fetch` or `slot-returned`. */
   | { readonly kind: 'take-slot' }
   | { readonly kind: 'host-resolved'; readonly outcome: ResolveOutcome }

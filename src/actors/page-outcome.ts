@@ -6,8 +6,8 @@ import { FAILURE_TABLE, type FailureKind, failureOfStatus } from '../domain/fail
 import { headerValue } from '../domain/header-list.ts';
 import { isRedirectStatus, redirectTarget as targetOf } from '../domain/location.ts';
 import { RETRY_AFTER_MAX_MS } from '../domain/politeness.ts';
-import type { RobotsUnreachableReason } from '../domain/robots-policy.ts';
 import { parseRetryAfter } from '../domain/retry-after.ts';
+import type { RobotsUnreachableReason } from '../domain/robots-policy.ts';
 import type { RobotsAnswer } from './messages.ts';
 import type { AuditEntry, FetchOutcome, FetchPurpose, QueueEntry } from './ports.ts';
 
@@ -53,7 +53,9 @@ export function isParsed(outcome: FetchOutcome, purpose: FetchPurpose): boolean 
   if (outcome.kind !== 'response') return false;
   if (isRedirectStatus(outcome.status)) return true;
   if (outcome.status !== 200) return false;
-  return purpose === 'sitemap' || PARSED_TYPES.test(headerValue(outcome.headers, 'content-type') ?? '');
+  return (
+    purpose === 'sitemap' || PARSED_TYPES.test(headerValue(outcome.headers, 'content-type') ?? '')
+  );
 }
 
 /** The answer to a robots.txt request in the form that travels; the body is cut at `bytesMax`. */

@@ -21,8 +21,10 @@ export interface Outlinks {
 }
 
 /** Relations of link elements that lead to pages (HTML standard §4.6.7); the others name resources. */
-const PAGE_RELATIONS = /(?:^|\s)(?:canonical|alternate|next|prev|first|last|up|contents|index|help|license|search|author|amphtml)(?:\s|$)/;
-const RESOURCE_RELATIONS = /(?:^|\s)(?:stylesheet|icon|preload|modulepreload|prefetch|preconnect|dns-prefetch|manifest|pingback)(?:\s|$)/;
+const PAGE_RELATIONS =
+  /(?:^|\s)(?:canonical|alternate|next|prev|first|last|up|contents|index|help|license|search|author|amphtml)(?:\s|$)/;
+const RESOURCE_RELATIONS =
+  /(?:^|\s)(?:stylesheet|icon|preload|modulepreload|prefetch|preconnect|dns-prefetch|manifest|pingback)(?:\s|$)/;
 
 /**
  * The references of one stored answer.
@@ -35,7 +37,11 @@ export function outlinksOf(page: PageToParse, pageBase: BaseUrl, productToken: s
     return { base: pageBase, references: [redirect.url], counts: { redirects: 1 } };
   }
   if (redirect.kind === 'refused') {
-    return { base: pageBase, references: [], counts: { [`skipped.redirect-${redirect.reason}`]: 1 } };
+    return {
+      base: pageBase,
+      references: [],
+      counts: { [`skipped.redirect-${redirect.reason}`]: 1 },
+    };
   }
   return htmlOutlinks(page, pageBase, productToken);
 }
@@ -50,12 +56,14 @@ function htmlOutlinks(page: PageToParse, pageBase: BaseUrl, productToken: string
     [...scan.metaRobots, ...robotsHeaderSources(headerValues(page.headers, 'x-robots-tag'))],
     productToken,
   );
-  const base = (scan.base === undefined ? undefined : parseBase(resolved(scan.base, pageBase))) ?? pageBase;
+  const base =
+    (scan.base === undefined ? undefined : parseBase(resolved(scan.base, pageBase))) ?? pageBase;
   const references: string[] = [];
   if (scan.refresh !== undefined && scan.refresh.reference !== '') {
     references.push(scan.refresh.reference);
   }
-  if (directives.nofollow) return { base, references, counts: { parsed: 1, 'skipped.nofollow': scan.links.length } };
+  if (directives.nofollow)
+    return { base, references, counts: { parsed: 1, 'skipped.nofollow': scan.links.length } };
   const isPlain = usesUtf8InQueries(scan.charset);
   let nofollow = 0;
   for (const link of scan.links) {

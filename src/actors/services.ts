@@ -7,7 +7,13 @@ import type { ActorRef } from '../runtime/actor.ts';
 import type { Place } from '../runtime/shared-budget.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import type { FetchGate } from './fetch-gate.ts';
-import type { HostMessage, HostPlaceIdentity, RobotsAnswer, RobotsAsk, ShardMessage } from './messages.ts';
+import type {
+  HostMessage,
+  HostPlaceIdentity,
+  RobotsAnswer,
+  RobotsAsk,
+  ShardMessage,
+} from './messages.ts';
 import type { ResolvePort, StateReader } from './ports.ts';
 
 /** The part of the configuration that host actors act on. Times in milliseconds. */

@@ -5,6 +5,7 @@
 import { assert, unreachable } from '../base/assert.ts';
 import type { HostKey, MonotonicMs, PartitionIndex } from '../base/units.ts';
 import { parseBase } from '../domain/base-url.ts';
+import { isRedirectStatus } from '../domain/location.ts';
 import type { Actor, ActorContext } from '../runtime/actor.ts';
 import { CheckpointStage } from './checkpoint-stage.ts';
 import { FetchGate } from './fetch-gate.ts';
@@ -22,7 +23,6 @@ import type {
   ShardPeerMessage,
 } from './messages.ts';
 import { outlinksOf } from './page-outlinks.ts';
-import { isRedirectStatus } from '../domain/location.ts';
 import { type PageToParse, ParseStage } from './parse-stage.ts';
 import type {
   CheckpointPort,

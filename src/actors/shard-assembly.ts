@@ -70,7 +70,11 @@ export interface RunningShard {
   recover(owns: (partition: PartitionIndex) => boolean): number;
 }
 
-export function assembleShard(dispatcher: Dispatcher, plan: ShardPlan, means: ShardMeans): RunningShard {
+export function assembleShard(
+  dispatcher: Dispatcher,
+  plan: ShardPlan,
+  means: ShardMeans,
+): RunningShard {
   const { hasher } = means;
   let shard: ShardActor | undefined;
   const running = (): ShardActor => {
