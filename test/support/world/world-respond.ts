@@ -69,12 +69,27 @@ export function respond(options: WorldOptions, request: WorldRequest): WorldResp
   return answer.behaviour === 'mute' ? answer : timed(options, host, request, answer);
 }
 
-/** The wait a host asks for in ms at a time of the world, 0 outside its error windows: what Retry-After says there. */
-export function retryAfterMs(options: WorldOptions, host: HostProfile, atMs: number): number {
+/** What Retry-After says. */
+export interface RetryAfter {
+  /** Whole seconds, in ms; 0 when there is no such header. */
+  readonly waitMs: number;
+  /** Written as a date, which loses up to a second. */
+  readonly asDate: boolean;
+}
+
+/** The wait a host asks for at a time of the world; null outside its error windows. */
+export function retryAfter(
+  options: WorldOptions,
+  host: HostProfile,
+  atMs: number,
+): RetryAfter | null {
+  if (options.features.errorsByTime === 0) return null;
   const window = Math.floor(atMs / options.errorWindowMs);
   const hash = mix(options.seed, SALT.errorWindow, host.index, window);
-  if (fraction(hash) >= options.features.errorsByTime || hash % 4 === 0) return 0;
-  return Math.ceil(((window + 1) * options.errorWindowMs - atMs) / 1000) * 1000;
+  if (fraction(hash) >= options.features.errorsByTime) return null;
+  if (hash % 4 === 0) return { waitMs: 0, asDate: false };
+  const remainingMs = (window + 1) * options.errorWindowMs - atMs;
+  return { waitMs: Math.ceil(remainingMs / 1000) * 1000, asDate: hash % 4 === 1 };
 }
 
 function healthyAnswer(
@@ -167,14 +182,13 @@ function robotsFile(options: WorldOptions, host: HostProfile, plan: RobotsPlan):
 }
 
 function overload(options: WorldOptions, host: HostProfile, atMs: number): WorldResponse | null {
-  if (options.features.errorsByTime === 0) return null;
-  const window = Math.floor(atMs / options.errorWindowMs);
-  const hash = mix(options.seed, SALT.errorWindow, host.index, window);
-  if (fraction(hash) >= options.features.errorsByTime) return null;
-  const waitMs = retryAfterMs(options, host, atMs);
+  const asked = retryAfter(options, host, atMs);
+  if (asked === null) return null;
+  const { waitMs, asDate } = asked;
   const date = new Date(options.epochMs + atMs + waitMs).toUTCString();
-  const value = hash % 4 === 1 ? date : String(waitMs / 1000);
-  return say(hash & 16 ? 429 : 503, waitMs > 0 ? [['Retry-After', value]] : [], 'later\n');
+  const value = asDate ? date : String(waitMs / 1000);
+  const status = mix(options.seed, SALT.errorWindow, host.index, -1) & 1 ? 429 : 503;
+  return say(status, waitMs > 0 ? [['Retry-After', value]] : [], 'later\n');
 }
 
 function redirectAnswer(options: WorldOptions, redirect: Redirect): WorldResponse {
