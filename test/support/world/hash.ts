@@ -26,6 +26,8 @@ export const SALT = {
   compress: 20,
   filler: 21,
   robotsVersion: 22,
+  endless: 23,
+  closing: 24,
 } as const;
 
 /**

@@ -6,7 +6,7 @@
 import { choose, fraction, mix, SALT } from './hash.ts';
 import { type HostProfile, hostOrigin, hostProfile } from './world-host.ts';
 import type { WorldOptions } from './world-options.ts';
-import { OUTSIDE, pagePath, trapEntrance } from './world-path.ts';
+import { ENDLESS_PATH, hasEndlessBody, OUTSIDE, pagePath, trapEntrance } from './world-path.ts';
 
 /** One `<a href>`. */
 export interface WorldLink {
@@ -62,11 +62,21 @@ export function pageLinks(options: WorldOptions, host: HostProfile, page: number
   const links: WorldLink[] = [];
   addChildren(place, content, links);
   if (hasCopy) addChildren(place, content + 1, links);
-  const hash = mix(options.seed, SALT.trap, host.source, content);
-  const trap = content === 0 || hash % 8 === 0 ? trapEntrance(options, host.source) : null;
-  if (trap !== null) links.push({ href: trap, host: host.index, path: trap, follow: true });
+  for (const path of trapPaths(options, host, content)) {
+    links.push({ href: path, host: host.index, path, follow: true });
+  }
   while (links.length < options.linksPerPage) links.push(anyLink(place, links.length));
   return links;
+}
+
+/** Traps stand on the root and on one page in eight, an endless body on the root only. */
+function trapPaths(options: WorldOptions, host: HostProfile, content: number): string[] {
+  const paths: string[] = [];
+  const hash = mix(options.seed, SALT.trap, host.source, content);
+  const trap = content === 0 || hash % 8 === 0 ? trapEntrance(options, host.source) : null;
+  if (trap !== null) paths.push(trap);
+  if (content === 0 && hasEndlessBody(options, host.source)) paths.push(ENDLESS_PATH);
+  return paths;
 }
 
 interface Place {

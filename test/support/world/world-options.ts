@@ -46,6 +46,10 @@ export interface WorldFeatures {
   readonly oddLinks: number;
   /** Hosts that compress when the client accepts gzip. */
   readonly compressed: number;
+  /** Hosts whose root links to a body without an end. */
+  readonly endless: number;
+  /** Answers after which the server closes the connection. */
+  readonly closing: number;
 }
 
 /** The size, shape and clock of a web. */
@@ -110,6 +114,8 @@ export const PLAIN_FEATURES: WorldFeatures = {
   nofollow: 0,
   oddLinks: 0,
   compressed: 0,
+  endless: 0,
+  closing: 0,
 };
 
 /** A little of everything that leaves the ground truth exact whatever order a crawl takes (no time-dependent errors). */
@@ -132,6 +138,8 @@ export const VARIED_FEATURES: WorldFeatures = {
   nofollow: 0.04,
   oddLinks: 0.04,
   compressed: 0.3,
+  endless: 0.03,
+  closing: 0.05,
 };
 
 const DEFAULTS: WorldOptions = {

@@ -12,7 +12,8 @@ export type Resource =
   | { readonly kind: 'page'; readonly page: number }
   | { readonly kind: 'redirect'; readonly redirect: Redirect }
   | { readonly kind: 'gone'; readonly status: number }
-  | { readonly kind: 'trap'; readonly links: readonly string[] };
+  /** Leads on for ever: to ever new pages, or, without links, by a body that does not end. */
+  | { readonly kind: 'trap'; readonly links: readonly string[]; readonly endless: boolean };
 
 /** One hop. `host` is −1 when it leaves this web. */
 export interface Redirect {
@@ -113,12 +114,23 @@ export function resourceAt(options: WorldOptions, host: HostProfile, canonical: 
   const redirect = redirectAt(options, host, canonical);
   if (redirect !== null) return { kind: 'redirect', redirect };
   const links = trapLinks(options, host, canonical);
-  if (links !== null) return { kind: 'trap', links };
+  if (links !== null) return { kind: 'trap', links, endless: false };
+  if (canonical === ENDLESS_PATH && hasEndlessBody(options, host.source)) {
+    return { kind: 'trap', links: [], endless: true };
+  }
   const hash = mix(options.seed, SALT.redirect, host.source, page);
   const statuses = canonical.startsWith('/missing/')
     ? [404, 404, 404, 404, 404, 410, 403, 500]
     : [404];
   return { kind: 'gone', status: statuses[hash % statuses.length] ?? 404 };
+}
+
+/** Where a host's endless body stands. */
+export const ENDLESS_PATH = '/endless';
+
+/** True when a host has a body without an end. */
+export function hasEndlessBody(options: WorldOptions, source: number): boolean {
+  return fraction(mix(options.seed, SALT.endless, source)) < options.features.endless;
 }
 
 /** The path by which a host's trap is entered, or null when it has none. */

@@ -30,7 +30,7 @@ export interface WorldRequest {
  * How an answer travels.
  * `normal`: after `delayMs` all at once. `slow-body`: head after `delayMs`, body evenly over `bodyMs`. `reset`: connection reset before
  * any byte. `reset-in-body`: head and half of the body, then a reset. `short-body`: Content-Length of the whole, half of the body, then
- * an orderly end. `mute`: nothing, ever. `endless-body`: head without length, then bytes as long as somebody reads.
+ * an orderly end. `mute`: nothing, ever. `endless-body`: head without length, then the body again and again as long as somebody reads.
  */
 export type Behaviour =
   | 'normal'
@@ -52,8 +52,11 @@ export interface WorldResponse {
   readonly delayMs: number;
   /** From the head to the last byte, ms; 0 unless `slow-body`. */
   readonly bodyMs: number;
+  /** The server closes the connection after this answer and says so. */
+  readonly closes: boolean;
 }
 
+const ENDLESS = `<p>${'and so on '.repeat(400)}\n`;
 const NOTHING = new Uint8Array(0);
 const HTML = ['Content-Type', 'text/html; charset=utf-8'] as const;
 
@@ -111,6 +114,7 @@ function healthyAnswer(
     case 'gone':
       return say(resource.status, [HTML], `<h1>${resource.status}</h1>\n`);
     case 'trap': {
+      if (resource.endless) return { ...say(200, [HTML], ENDLESS), behaviour: 'endless-body' };
       const links = resource.links.map((path) => `<a href="${path}">on</a>`).join('\n');
       return say(200, [HTML], `<title>${canonical}</title><p>Of ${canonical}:\n${links}\n`);
     }
@@ -244,7 +248,8 @@ function timed(
   if (slow && answer.body.length > 0) {
     return { ...answer, behaviour: 'slow-body', delayMs, bodyMs: delayMs };
   }
-  return delayMs === 0 ? answer : { ...answer, delayMs };
+  const closes = fraction(mix(draw, SALT.closing, window)) < features.closing;
+  return delayMs === 0 && !closes ? answer : { ...answer, delayMs, closes };
 }
 
 function hashText(text: string): number {
@@ -262,9 +267,9 @@ function sayBytes(
   headers: WorldResponse['headers'],
   body: Uint8Array,
 ): WorldResponse {
-  return { status, headers, body, behaviour: 'normal', delayMs: 0, bodyMs: 0 };
+  return { status, headers, body, behaviour: 'normal', delayMs: 0, bodyMs: 0, closes: false };
 }
 
 function silence(behaviour: 'reset' | 'mute'): WorldResponse {
-  return { status: 0, headers: [], body: NOTHING, behaviour, delayMs: 0, bodyMs: 0 };
+  return { status: 0, headers: [], body: NOTHING, behaviour, delayMs: 0, bodyMs: 0, closes: false };
 }
