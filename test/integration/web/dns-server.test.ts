@@ -1,3 +1,4 @@
+// The shipped web's name server, asked by Node's own resolver (c-ares).
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert';
 import { Resolver } from 'node:dns/promises';
 import { after, test } from 'node:test';

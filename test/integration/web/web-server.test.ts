@@ -1,3 +1,4 @@
+// The shipped web over real sockets: bytes, times and accidents are the world's, and each request is logged once.
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
