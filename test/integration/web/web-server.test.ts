@@ -46,7 +46,7 @@ async function bodyOf(response: IncomingMessage): Promise<Buffer> {
 const expected = (world: World, host: number, path: string) =>
   world.respond({ host: world.hostName(host), path, atMs: 0, userAgent: 'tester/1' });
 
-test('WebServer serves the world byte for byte on each host address and logs each request', async () => {
+test('WebServer serves the world byte for byte and logs each request', async () => {
   const { world, port, open, entries } = await serveWorld({ hosts: 3, features: { robots: 1 } });
   for (let host = 0; host < 3; host++) {
     for (const path of ['/', '/robots.txt', '/missing/1']) {

@@ -16,7 +16,8 @@ import type { ServeReady } from './serve-ready.ts';
 import { WebServer } from './web-server.ts';
 
 const HELP = `usage: node dist/test/support/server/serve.js [option…]
-  --hosts N --pages-per-host N --links-per-page N --page-bytes N --seed N --hosts-per-address N --power-law
+  --hosts N --pages-per-host N --links-per-page N --page-bytes N
+  --seed N --hosts-per-address N --power-law
   --features plain|varied    a healthy web (default), or one with a little of every oddity
   --feature NAME=FRACTION    one oddity (repeatable): ${Object.keys(PLAIN_FEATURES).join(' ')}
   --world JSON               any world options, before the ones above

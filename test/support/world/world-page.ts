@@ -10,6 +10,7 @@ import { WORDS, word } from './world-path.ts';
 const BLOCK_BYTES = 128;
 const BLOCKS = 1024;
 const TAIL = '</p></body></html>\n';
+const ENDINGS = ['', 's', 'ed', 'ing', 'ly', 'er', 'ish', 'al'];
 const FILLER = makeFiller();
 
 /**
@@ -51,7 +52,8 @@ export function pageHtml(
 function pageHead(options: WorldOptions, host: HostProfile, content: number, textHash: number) {
   const { nofollow, noindex } = pageMeta(options, host, content);
   const title = `${word(textHash)} ${word(textHash >>> 6)} ${word(textHash >>> 12)}`;
-  let head = `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>${title}</title>\n`;
+  let head = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">';
+  head += `<title>${title}</title>\n`;
   if (nofollow || noindex) {
     const names = [...(noindex ? ['noindex'] : []), ...(nofollow ? ['nofollow'] : [])];
     head += `<meta name="robots" content="${names.join(', ')}">\n`;
@@ -89,7 +91,7 @@ function makeFiller(): Buffer {
     let text = '';
     for (let n = 0; text.length < BLOCK_BYTES - 12; n++) {
       const hash = mix(0, SALT.filler, block, n);
-      text += `${WORDS[hash & 63]}${['', 's', 'ed', 'ing', 'ly', 'er', 'ish', 'al'][(hash >>> 6) & 7]} `;
+      text += `${WORDS[hash & 63]}${ENDINGS[(hash >>> 6) & 7]} `;
     }
     const sentence = text.trimEnd().slice(0, BLOCK_BYTES - 2);
     filler.write(`${sentence.padEnd(BLOCK_BYTES - 2, 's')}. `, block * BLOCK_BYTES, 'latin1');

@@ -141,7 +141,7 @@ test('World.robotsTxt changes with time only on hosts with changing rules', () =
   }
 });
 
-test('World.respond answers late robots, error windows, changing pages and flaky answers by time', () => {
+test('World.respond changes robots, errors, pages and accidents with the time', () => {
   const world = createWorld({
     hosts: 400,
     features: { robotsTrouble: 1, errorsByTime: 0.3, changingPages: 1, flaky: 0.2 },
