@@ -85,7 +85,7 @@ test('WebServer answers pipelined requests in order and refuses what is no plain
   strictEqual(text.includes('<title>'), false);
 });
 
-test('WebServer resets broken hosts, leaves mute ones silent and logs both without a status', async () => {
+test('WebServer resets broken hosts, keeps silent on mute ones, logs both', async () => {
   const broken = await serveWorld({ hosts: 1, features: { brokenHosts: 1 } });
   await rejects(broken.open(0, '/'), { code: 'ECONNRESET' });
   deepStrictEqual(
