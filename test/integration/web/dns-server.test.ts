@@ -1,3 +1,4 @@
+// The shipped web's name server, asked by Node's own resolver (c-ares).
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert';
 import { Resolver } from 'node:dns/promises';
 import { after, test } from 'node:test';
@@ -25,7 +26,7 @@ test('DnsServer answers each host of the world with its address and counts queri
   strictEqual(server.counts.tcp, 0);
 });
 
-test('DnsServer gives NXDOMAIN, SERVFAIL and silence to the hosts that have no address', async () => {
+test('DnsServer gives NXDOMAIN, SERVFAIL and silence to hosts without an address', async () => {
   const world = createWorld({ hosts: 40, features: { dnsFailures: 1 } });
   const { resolver } = await resolverFor(world);
   const codes = { nxdomain: 'ENOTFOUND', servfail: 'ESERVFAIL', 'dns-mute': 'ETIMEOUT' };
@@ -38,7 +39,7 @@ test('DnsServer gives NXDOMAIN, SERVFAIL and silence to the hosts that have no a
   }
 });
 
-test('DnsServer follows its options: CNAME, AAAA, fixed addresses, TCP after truncation', async () => {
+test('DnsServer offers CNAME, AAAA, fixed addresses and TCP after truncation', async () => {
   const world = createWorld({ hosts: 2 });
   const alias = await resolverFor(world, { cname: true, aaaa: '::1' });
   deepStrictEqual(await alias.resolver.resolveCname('host-000001.test'), [

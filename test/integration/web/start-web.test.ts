@@ -1,3 +1,4 @@
+// The shipped web as a child process: served, logged, judged from the file, ended with its parent.
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// The shipped web over real sockets: bytes, times and accidents are the world's, and each request is logged once.
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
@@ -45,7 +46,7 @@ async function bodyOf(response: IncomingMessage): Promise<Buffer> {
 const expected = (world: World, host: number, path: string) =>
   world.respond({ host: world.hostName(host), path, atMs: 0, userAgent: 'tester/1' });
 
-test('WebServer serves the world byte for byte on each host address and logs each request', async () => {
+test('WebServer serves the world byte for byte and logs each request', async () => {
   const { world, port, open, entries } = await serveWorld({ hosts: 3, features: { robots: 1 } });
   for (let host = 0; host < 3; host++) {
     for (const path of ['/', '/robots.txt', '/missing/1']) {
@@ -84,7 +85,7 @@ test('WebServer answers pipelined requests in order and refuses what is no plain
   strictEqual(text.includes('<title>'), false);
 });
 
-test('WebServer resets broken hosts, leaves mute ones silent and logs both without a status', async () => {
+test('WebServer resets broken hosts, keeps silent on mute ones, logs both', async () => {
   const broken = await serveWorld({ hosts: 1, features: { brokenHosts: 1 } });
   await rejects(broken.open(0, '/'), { code: 'ECONNRESET' });
   deepStrictEqual(

@@ -16,7 +16,8 @@ import type { ServeReady } from './serve-ready.ts';
 import { WebServer } from './web-server.ts';
 
 const HELP = `usage: node dist/test/support/server/serve.js [option…]
-  --hosts N --pages-per-host N --links-per-page N --page-bytes N --seed N --hosts-per-address N --power-law
+  --hosts N --pages-per-host N --links-per-page N --page-bytes N
+  --seed N --hosts-per-address N --power-law
   --features plain|varied    a healthy web (default), or one with a little of every oddity
   --feature NAME=FRACTION    one oddity (repeatable): ${Object.keys(PLAIN_FEATURES).join(' ')}
   --world JSON               any world options, before the ones above
@@ -36,39 +37,50 @@ const NUMBERS = {
 } as const;
 
 const text = { type: 'string' } as const;
-const { values } = parseArgs({
-  options: {
-    hosts: text,
-    'pages-per-host': text,
-    'links-per-page': text,
-    'page-bytes': text,
-    seed: text,
-    'hosts-per-address': text,
-    'power-law': { type: 'boolean' },
-    features: text,
-    feature: { type: 'string', multiple: true },
-    world: text,
-    port: text,
-    'dns-port': text,
-    dns: text,
-    log: text,
-    'seeds-file': text,
-    'ignore-stdin': { type: 'boolean' },
-    help: { type: 'boolean' },
-  },
-});
+const flag = { type: 'boolean' } as const;
+const OPTIONS = {
+  hosts: text,
+  'pages-per-host': text,
+  'links-per-page': text,
+  'page-bytes': text,
+  seed: text,
+  'hosts-per-address': text,
+  'power-law': flag,
+  features: text,
+  feature: { type: 'string', multiple: true } as const,
+  world: text,
+  port: text,
+  'dns-port': text,
+  dns: text,
+  log: text,
+  'seeds-file': text,
+  'ignore-stdin': flag,
+  help: flag,
+};
+
+const values = trying(() => parseArgs({ options: OPTIONS }).values);
+
+/** A wrong option is one line on stderr and exit status 2. */
+function trying<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.exit(2);
+  }
+}
 
 function worldOptions(): PartialWorldOptions {
   const options: Record<string, unknown> = {
     epochMs: Date.now(),
     ...JSON.parse(values.world ?? '{}'),
   };
-  for (const [flag, name] of Object.entries(NUMBERS)) {
-    const value = values[flag as keyof typeof NUMBERS];
+  for (const [option, name] of Object.entries(NUMBERS)) {
+    const value = values[option as keyof typeof NUMBERS];
     if (value !== undefined) options[name] = Number(value);
   }
-  if (values['power-law'] === true) options['powerLaw'] = true;
-  const given = (options['features'] ?? {}) as Record<string, number>;
+  if (values['power-law'] === true) options.powerLaw = true;
+  const given = (options.features ?? {}) as Record<string, number>;
   const features: Record<string, number> = {
     ...(values.features === 'varied' ? VARIED_FEATURES : PLAIN_FEATURES),
     ...given,
@@ -85,7 +97,7 @@ async function serve(): Promise<void> {
   let log: RequestLog | null = null;
   const { server, world, port } = await WebServer.listen(
     Number(values.port ?? 0),
-    (bound) => createWorld({ ...worldOptions(), port: bound }),
+    (bound) => trying(() => createWorld({ ...worldOptions(), port: bound })),
     (entry) => log?.add(entry),
   );
   if (values.log !== undefined) log = new RequestLog(values.log, world.options);

@@ -114,7 +114,8 @@ export class WebConnection {
 
   #headText(response: WorldResponse, closes: boolean): string {
     const { status } = response;
-    let text = `HTTP/1.1 ${status} ${REASONS[status] ?? 'Other'}\r\nDate: ${this.#context.date()}\r\n`;
+    let text = `HTTP/1.1 ${status} ${REASONS[status] ?? 'Other'}\r\n`;
+    text += `Date: ${this.#context.date()}\r\n`;
     for (const [name, value] of response.headers) text += `${name}: ${value}\r\n`;
     if (response.behaviour !== 'endless-body' && status !== 304) {
       text += `Content-Length: ${response.body.length}\r\n`;

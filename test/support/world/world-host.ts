@@ -81,6 +81,8 @@ function pageCount(options: WorldOptions, source: number): number {
 function healthOf(options: WorldOptions, index: number): HostHealth {
   const { brokenHosts, muteHosts, slowHosts, dnsFailures } = options.features;
   const hash = mix(options.seed, SALT.health, index);
+  // Every link to another host asks: the common answer comes first and makes nothing.
+  if (fraction(hash) >= brokenHosts + muteHosts + slowHosts + dnsFailures) return 'ok';
   const silent = (['nxdomain', 'servfail', 'dns-mute'] as const)[hash % 3] ?? 'nxdomain';
   const weights = [
     [brokenHosts, 'broken'],

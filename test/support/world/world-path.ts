@@ -29,10 +29,11 @@ export const OUTSIDE = 'http://outside.invalid';
 
 /** 64 words for paths and anchors. */
 export const WORDS =
-  `amber basin cedar delta ember fjord grove haven inlet jetty knoll lagoon meadow north orchard
-  prairie quarry ridge summit timber upland valley willow yonder anchor beacon canyon dune estuary forest glacier harbor
-  island jungle kelp ledge marsh nectar oasis pebble quartz river shore tundra umbra vista wharf zenith acorn birch
-  clover daisy elm fern garnet hazel iris jade lilac maple opal pine reed sage`.split(/\s+/);
+  `amber basin cedar delta ember fjord grove haven inlet jetty knoll lagoon meadow
+  north orchard prairie quarry ridge summit timber upland valley willow yonder anchor beacon
+  canyon dune estuary forest glacier harbor island jungle kelp ledge marsh nectar oasis
+  pebble quartz river shore tundra umbra vista wharf zenith acorn birch clover daisy
+  elm fern garnet hazel iris jade lilac maple opal pine reed sage`.split(/\s+/);
 
 const TRACKING = /^(utm_.*|gclid|gclsrc|fbclid|msclkid|mc_eid|mc_cid|_ga|_gl)$/;
 

@@ -56,7 +56,7 @@ export interface WorldResponse {
   readonly closes: boolean;
 }
 
-const ENDLESS = `<p>${'and so on '.repeat(400)}\n`;
+const ENDLESS = `<p>${'and so on '.repeat(6000)}\n`;
 const NOTHING = new Uint8Array(0);
 const HTML = ['Content-Type', 'text/html; charset=utf-8'] as const;
 

@@ -1,3 +1,4 @@
+// The judge's own tests: a polite log passes, and each kind of violation, planted alone, is found alone.
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import { judge } from '../../support/world/judge.ts';
