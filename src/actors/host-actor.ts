@@ -8,7 +8,6 @@
 import { assert, unreachable } from '../base/assert.ts';
 import type { MonotonicMs } from '../base/units.ts';
 import { monotonicMs, wallMs } from '../base/units.ts';
-import { cappedCrawlDelayMs } from '../domain/politeness.ts';
 import { priorityBand } from '../domain/priority.ts';
 import type { Actor, ActorContext } from '../runtime/actor.ts';
 import { HostAddresses } from './host-addresses.ts';
@@ -17,24 +16,17 @@ import type { HostPace, WaitReason } from './host-pace.ts';
 import { HostQueues } from './host-queues.ts';
 import { type Admission, HostRobots } from './host-robots.ts';
 import { restoredPace } from './host-row.ts';
-import type {
-  HostMessage,
-  HostOperation,
-  HostPlaceIdentity,
-  RobotsAnswer,
-  RoutedLink,
-} from './messages.ts';
+import type { HostMessage, HostOperation, HostPlaceIdentity, RoutedLink } from './messages.ts';
 import { type PageVerdict, robotsAnswerOf, verdictOf } from './page-outcome.ts';
 import type { Band, FetchOutcome, HostRow, QueueEntry, ResolveOutcome } from './ports.ts';
-import { type RobotsErrand, RobotsErrands } from './robots-errands.ts';
+import { RobotsDesk } from './robots-desk.ts';
+import type { RobotsErrand } from './robots-errands.ts';
 import type { HostServices } from './services.ts';
 
 /** Denied or forbidden entries that are passed over in one turn, so that no turn grows with the queue. */
 const PASSED_OVER_PER_TURN = 64;
 /** How soon a host that found the page allowance used up asks again, milliseconds. */
 const ALLOWANCE_RETRY_MS = 250;
-/** Denied URLs looked at again when the rules of their host change. */
-const DENIED_REVIEW_MAX = 4_096;
 
 /** What is in flight for this host. */
 type InFlight =
@@ -55,7 +47,7 @@ export class HostActor implements Actor<HostMessage> {
   readonly #robots: HostRobots;
   readonly #pace: HostPace;
   readonly #addresses = new HostAddresses();
-  readonly #errands = new RobotsErrands();
+  readonly #desk: RobotsDesk;
   readonly #ledger: HostLedger;
   #inFlight: InFlight | undefined;
   /** The gap that the permit of the request in flight was given under. */
@@ -79,10 +71,15 @@ export class HostActor implements Actor<HostMessage> {
     this.#pace = restoredPace(services, row, context);
     this.#contact = row === undefined || row.lastEndedAt === 0 ? 'none' : 'committed';
     this.#ledger = new HostLedger(services, id, row);
+    const { robots, queues, pace } = {
+      robots: this.#robots,
+      queues: this.#queues,
+      pace: this.#pace,
+    };
+    this.#desk = new RobotsDesk({ services, id, robots, queues, pace });
   }
 
   receive(message: HostMessage, context: ActorContext<HostMessage>): void {
-    const services = this.#services;
     switch (message.kind) {
       case 'offer-urls':
         for (const link of message.links) this.#offer(link);
@@ -90,7 +87,7 @@ export class HostActor implements Actor<HostMessage> {
         break;
       case 'take-slot':
         this.#announcedMs = -1;
-        if (!this.#tryStart(context)) services.gate.returnSlot();
+        if (!this.#tryStart(context)) this.#services.gate.returnSlot();
         break;
       case 'host-resolved':
         this.#resolved(message.outcome, context);
@@ -99,11 +96,10 @@ export class HostActor implements Actor<HostMessage> {
         this.#fetchEnded(message.outcome, context);
         break;
       case 'ask-robots':
-        if (this.#errands.take(message.ask)) break;
-        services.answerRobots(message.ask, { kind: 'unreachable', reason: 'protocol' });
+        this.#desk.asked(message.ask);
         break;
       case 'robots-answered':
-        this.#askAnswered(message.askId, message.answer, context);
+        if (this.#desk.askAnswered(message.askId, message.answer, context)) this.#touch(context);
         break;
       case 'contact-committed':
         this.#contact = 'committed';
@@ -130,7 +126,7 @@ export class HostActor implements Actor<HostMessage> {
   /** True when the host may be passivated now. */
   isIdle(): boolean {
     if (this.#inFlight !== undefined || this.#contact === 'committing') return false;
-    return this.#errands.isEmpty && !this.#addresses.pending;
+    return this.#desk.errands.isEmpty && !this.#addresses.pending;
   }
 
   inspect(): unknown {
@@ -186,13 +182,13 @@ export class HostActor implements Actor<HostMessage> {
   /** True when a request was started in the slot. */
   #tryStart(context: ActorContext<HostMessage>): boolean {
     const now = context.now();
-    if (this.#inFlight !== undefined || this.#errands.isAwaiting) return false;
+    if (this.#inFlight !== undefined || this.#desk.errands.isAwaiting) return false;
     if (now < this.#pace.nextFetchMs()) return false;
     if (!this.#addresses.usable(now) || !this.#contacted(context)) return false;
-    const errand = this.#errands.next();
+    const errand = this.#desk.errands.next();
     if (errand !== undefined) {
       if (!this.#start({ kind: 'robots', ...errand }, context)) return false;
-      this.#errands.done();
+      this.#desk.errands.done();
       return true;
     }
     return this.#startFromQueue(context);
@@ -253,7 +249,10 @@ export class HostActor implements Actor<HostMessage> {
     const now = context.now();
     const list = this.#addresses.list;
     const address = list[0];
-    if (address === undefined) return this.#refuseForbidden(inFlight, context);
+    if (address === undefined) {
+      if (inFlight.kind === 'robots') this.#desk.refused(inFlight, context);
+      return false;
+    }
     const place = addresses.tryTake(address, now, this.#addressTicketMs);
     if (place.kind === 'wait') {
       this.#addressTicketMs = place.ticketMs;
@@ -327,8 +326,7 @@ export class HostActor implements Actor<HostMessage> {
     }
     this.#ledger.archived(inFlight.url, outcome);
     const answer = robotsAnswerOf(outcome, verdict, this.#services.policy.robotsBytesMax);
-    if (inFlight.ask !== undefined) this.#services.answerRobots(inFlight.ask, answer);
-    else this.#robotsAnswered(inFlight.origin, inFlight.url, answer, context);
+    this.#desk.answered(inFlight, answer, context);
     this.#touch(context);
   }
 
@@ -352,58 +350,6 @@ export class HostActor implements Actor<HostMessage> {
 
   // --------------------------------------------------------------------------------------------------------- robots and names
 
-  #robotsAnswered(
-    origin: string,
-    url: string,
-    answer: RobotsAnswer,
-    context: ActorContext<HostMessage>,
-  ): void {
-    const step = this.#robots.answered(origin, url, answer, context.wallNow());
-    if (step.kind === 'redirected') {
-      this.#followRobots(origin, step.url, context);
-      return;
-    }
-    const { hostKey, partition } = this.#id;
-    const { policy, stage } = this.#services;
-    stage.robots(hostKey, partition, step.row);
-    this.#pace.setCrawlDelay(cappedCrawlDelayMs(this.#robots.crawlDelaySeconds(), policy.gap));
-    if (step.rulesChanged) this.#reviewDenied();
-    this.#services.robotsRead(this.#id, origin, step.sitemaps);
-  }
-
-  #followRobots(origin: string, url: string, context: ActorContext<HostMessage>): void {
-    if (this.#services.hostOf(url) === this.#id.host) {
-      this.#errands.follow(origin, url);
-      return;
-    }
-    const askId = this.#services.askRobots(this.#id, url);
-    this.#errands.await(askId, origin, url);
-    const answer: RobotsAnswer = { kind: 'unreachable', reason: 'read-timeout' };
-    context.after(this.#services.policy.robotsAskMs, { kind: 'robots-answered', askId, answer });
-  }
-
-  #askAnswered(askId: number, answer: RobotsAnswer, context: ActorContext<HostMessage>): void {
-    const awaited = this.#errands.answered(askId);
-    if (awaited === undefined) return;
-    this.#robotsAnswered(awaited.origin, awaited.url, answer, context);
-    this.#touch(context);
-  }
-
-  /** URLs that the old rules denied and the new ones allow go back into the queue. */
-  #reviewDenied(): void {
-    const { reader, stage } = this.#services;
-    const { hostKey, partition } = this.#id;
-    let seen = 0;
-    for (const { band, entry } of reader.denied(hostKey, partition)) {
-      seen += 1;
-      if (seen > DENIED_REVIEW_MAX) break;
-      if (this.#robots.knownVerdict(entry.url)?.allowed !== true) continue;
-      stage.removeDenied(hostKey, partition, entry.urlKey);
-      const { sequence: _sequence, ...again } = entry;
-      this.#queues.push(band, again);
-    }
-  }
-
   #resolve(context: ActorContext<HostMessage>): void {
     if (this.#addresses.pending) return;
     this.#addresses.asked();
@@ -421,16 +367,6 @@ export class HostActor implements Actor<HostMessage> {
     this.#touch(context);
   }
 
-  /** No address may be contacted: a robots request ends as one that could not be made. Never starts anything. */
-  #refuseForbidden(inFlight: InFlight, context: ActorContext<HostMessage>): false {
-    const answer: RobotsAnswer = { kind: 'unreachable', reason: 'address-refused' };
-    if (inFlight.kind === 'page') return false;
-    if (this.#errands.next()?.url === inFlight.url) this.#errands.done();
-    if (inFlight.ask !== undefined) this.#services.answerRobots(inFlight.ask, answer);
-    else this.#robotsAnswered(inFlight.origin, inFlight.url, answer, context);
-    return false;
-  }
-
   // ------------------------------------------------------------------------------------------------- schedule and passivation
 
   /** Tells the shard when this host wants its next slot, if that has changed. */
@@ -445,12 +381,12 @@ export class HostActor implements Actor<HostMessage> {
   }
 
   #wanted(context: ActorContext<HostMessage>): SlotWish | undefined {
-    if (this.#inFlight !== undefined || this.#errands.isAwaiting) return undefined;
+    if (this.#inFlight !== undefined || this.#desk.errands.isAwaiting) return undefined;
     const now = context.now();
     const atMs = this.#pace.nextFetchMs();
     const reason = this.#pace.waitReason();
     const head = this.#queues.peek();
-    const urgent = this.#errands.next() !== undefined;
+    const urgent = this.#desk.errands.next() !== undefined;
     if (!urgent && head === undefined) return undefined;
     if (!this.#addresses.usable(now)) {
       if (this.#pace.backsOff(now)) return { atMs, band: 2, reason };
