@@ -1,8 +1,9 @@
 // What a discovered link costs at step 1: resolving and canonicalising by the fast path and by the platform's parser, and the key.
 // `node dist/bench/canonical-url.bench.js` is the smoke size, `--full` the size to quote. Fixed input; prints CPU ns per link.
 import xxhash from 'xxhash-wasm';
+import { parseBase } from '../src/domain/base-url.ts';
 import { discoverUrl } from '../src/domain/canonical-url.ts';
-import { parseBase, resolveDocument } from '../src/domain/resolve-url.ts';
+import { resolveDocument } from '../src/domain/resolve-url.ts';
 import { createHasher } from '../src/domain/url-key.ts';
 
 const rounds = process.argv.includes('--full') ? 300_000 : 500;
@@ -55,7 +56,9 @@ const keyHalves = (link: string): number => {
 
 console.log('CPU ns per link     resolve  discover  + BigInt key  + key halves  new URL');
 for (const [kind, links] of Object.entries(KINDS)) {
-  const costs = [resolve, discover, key, keyHalves, platform].map((visit) => cpuNsPerLink(links, visit));
+  const costs = [resolve, discover, key, keyHalves, platform].map((visit) =>
+    cpuNsPerLink(links, visit),
+  );
   console.log(kind.padEnd(18), ...costs.map((ns) => ns.toFixed(0).padStart(9)));
 }
 console.log(`links ${rounds} × kind, checksum ${checksum}`);

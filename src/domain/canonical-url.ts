@@ -5,10 +5,11 @@
 // Userinfo stays, as the policy is silent and the WHATWG href has it; it is no part of the host. Invariants: canonicalising is idempotent,
 // never throws, takes linear time, and hands back the very string it was given when nothing changes.
 
+import { type BaseUrl, hostOf, MARK_ANY, MARK_QUERY, MARK_SESSION } from './base-url.ts';
+import { canonicalQuery, createIdentityRules, type IdentityRules } from './canonical-query.ts';
+import { resolveFast, resolveSlow, type ScanNotes } from './resolve-url.ts';
+import { stripSessionSegments, stripSessionSuffix } from './session-identifiers.ts';
 import { normalizeEscapes } from './url-escapes.ts';
-import { type BaseUrl, hostOf, resolveDocument } from './resolve-url.ts';
-import { isSessionParameter, stripSessionSegments, stripSessionSuffix } from './session-identifiers.ts';
-import { TrackingParameters } from './tracking-parameters.ts';
 
 /** Why a reference is no URL of this crawl. */
 export type RejectionReason =
@@ -52,24 +53,10 @@ export interface DiscoveredUrl {
   readonly host: string;
 }
 
-/** What decides identity, fixed for a crawl: two crawls of other rules have other seen sets. */
-export interface IdentityRules {
-  readonly tracking: TrackingParameters;
-  /** Strip session identifiers too (session-identifiers.ts): a trap defence, no part of the canonical policy. */
-  readonly stripSessions: boolean;
-  /** Longest URL, in characters. RFC 9110 §4.1 asks for at least 8,000 octets. */
-  readonly urlCharsMax: number;
-}
-
-const TRACKING = new TrackingParameters();
 /** The stated policy and nothing else. */
-export const POLICY_RULES: IdentityRules = {
-  tracking: TRACKING,
-  stripSessions: false,
-  urlCharsMax: 8192,
-};
+export const POLICY_RULES: IdentityRules = createIdentityRules({ stripSessions: false });
 /** What a crawl uses by default: the policy, and sessions do not multiply pages. */
-export const CRAWL_RULES: IdentityRules = { ...POLICY_RULES, stripSessions: true };
+export const CRAWL_RULES: IdentityRules = createIdentityRules({ stripSessions: true });
 
 const HOST_CHARS_MAX = 253;
 const NOT_HTTP: Rejection = { kind: 'rejected', reason: 'not-http' };
@@ -84,15 +71,29 @@ function isHttp(href: string): boolean {
   return href.startsWith('http://') || href.startsWith('https://');
 }
 
-/** Resolves, or says why not. */
-function request(reference: string, base: BaseUrl | undefined, rules: IdentityRules) {
+/** What the scan of the reference at hand saw. One object serves all calls, which never interleave: this layer is synchronous. */
+const notes: ScanNotes = { marks: 0, host: '' };
+
+/** Resolves, or says why not. Leaves the marks and the host of the answer in `notes`. */
+function request(
+  reference: string,
+  base: BaseUrl | undefined,
+  rules: IdentityRules,
+): string | Rejection {
   if (reference.length > rules.urlCharsMax) {
     return OTHER_SCHEME.test(reference) ? NOT_HTTP : TOO_LONG;
   }
-  const href = resolveDocument(reference, base);
-  if (href === undefined) return OTHER_SCHEME.test(reference) ? NOT_HTTP : INVALID;
-  if (!isHttp(href)) return NOT_HTTP;
-  return href.length > rules.urlCharsMax ? TOO_LONG : href;
+  let href = resolveFast(reference, base, notes);
+  if (href === undefined) {
+    if (OTHER_SCHEME.test(reference)) return NOT_HTTP;
+    href = resolveSlow(reference, base);
+    if (href === undefined) return INVALID;
+    if (!isHttp(href)) return NOT_HTTP;
+    notes.marks = MARK_ANY;
+    notes.host = hostOf(href, href.indexOf('/', 8));
+  } else if (base !== undefined && !base.isHttp && !isHttp(href)) return NOT_HTTP;
+  if (href.length > rules.urlCharsMax) return TOO_LONG;
+  return notes.host.length > HOST_CHARS_MAX ? HOST_TOO_LONG : href;
 }
 
 /**
@@ -102,14 +103,15 @@ function request(reference: string, base: BaseUrl | undefined, rules: IdentityRu
  * @param rules what decides identity; by default the stated policy
  * @returns the canonical URL and its parts, or the reason why there is none. Never throws.
  */
-export function canonicalize(url: string, rules: IdentityRules = POLICY_RULES): CanonicalUrl | Rejection {
+export function canonicalize(
+  url: string,
+  rules: IdentityRules = POLICY_RULES,
+): CanonicalUrl | Rejection {
   const href = request(url, undefined, rules);
   if (typeof href !== 'string') return href;
   const isSecure = href.charCodeAt(4) === 0x73;
-  const hrefPathStart = href.indexOf('/', isSecure ? 8 : 7);
-  const host = hostOf(href, hrefPathStart);
-  if (host.length > HOST_CHARS_MAX) return HOST_TOO_LONG;
-  const canonical = canonicalOf(href, host, rules);
+  const { host, marks } = notes;
+  const canonical = marks === 0 ? href : canonicalOf(href, host, marks, rules);
   const pathStart = canonical.indexOf('/', isSecure ? 8 : 7);
   const at = canonical.lastIndexOf('@', pathStart);
   const authorityAt = at === -1 ? (isSecure ? 8 : 7) : at + 1;
@@ -142,13 +144,9 @@ export function discoverUrl(
 ): DiscoveredUrl | Rejection {
   const href = request(reference, base, rules);
   if (typeof href !== 'string') return href;
-  // Most links of a page stay on its origin: the authority is compared, not parsed, and its host is the same string object.
-  let host = base.host;
-  if (!href.startsWith(base.authority) || href.charCodeAt(base.pathStart) !== 0x2f) {
-    host = hostOf(href, href.indexOf('/', 8));
-    if (host.length > HOST_CHARS_MAX) return HOST_TOO_LONG;
-  }
-  return { kind: 'url', request: href, canonical: canonicalOf(href, host, rules), host };
+  const { host, marks } = notes;
+  const canonical = marks === 0 ? href : canonicalOf(href, host, marks, rules);
+  return { kind: 'url', request: href, canonical, host };
 }
 
 /**
@@ -156,73 +154,30 @@ export function discoverUrl(
  *
  * @param href of http(s), without fragment
  * @param host its host, for per-host rules
+ * @param marks what the URL may have that changes
  * @returns the same string object when nothing changes
  */
-function canonicalOf(href: string, host: string, rules: IdentityRules): string {
-  const question = href.indexOf('?');
-  const mayHaveSession = rules.stripSessions && (href.includes(';') || href.includes('/('));
+function canonicalOf(href: string, host: string, marks: number, rules: IdentityRules): string {
+  const stripsPath = rules.stripSessions && (marks & MARK_SESSION) !== 0;
+  const question = (marks & MARK_QUERY) === 0 ? -1 : href.indexOf('?');
   if (question === -1) {
-    if (!mayHaveSession) return normalizeEscapes(href);
-    return canonicalPath(normalizeEscapes(href));
+    const url = normalizeEscapes(href);
+    return stripsPath ? withoutPathSession(url) : url;
   }
-  let before = normalizeEscapes(href.slice(0, question));
-  if (mayHaveSession) before = canonicalPath(before);
-  const query = href.slice(question + 1);
-  const kept = canonicalQuery(query, host, rules);
-  if (kept.length === 0) return before;
-  if (kept === query && before.length === question && href.startsWith(before)) return href;
-  return `${before}?${kept}`;
+  const query = canonicalQuery(href, question + 1, host, rules);
+  const written = href.slice(0, question);
+  const normal = normalizeEscapes(written);
+  const before = stripsPath ? withoutPathSession(normal) : normal;
+  if (query === undefined) return before === written ? href : before + href.slice(question);
+  return query.length === 0 ? before : `${before}?${query}`;
 }
 
-/** Takes session identifiers out of the path of a URL without a query. */
-function canonicalPath(url: string): string {
+/** Takes session identifiers out of the path of a URL without a query; the same string object when there are none. */
+function withoutPathSession(url: string): string {
   const pathStart = url.indexOf('/', 8);
   const path = url.slice(pathStart);
   const stripped = stripSessionSegments(stripSessionSuffix(path));
   // `/a/..;jsessionid=…` is a name to the URL parser; without its suffix it would be a dot segment.
   if (stripped === path || stripped.endsWith('/.') || stripped.endsWith('/..')) return url;
   return url.slice(0, pathStart) + stripped;
-}
-
-/** Sorts and filters a query; the same string object when nothing changes. */
-function canonicalQuery(text: string, host: string, rules: IdentityRules): string {
-  const query = normalizeEscapes(text);
-  if (query.length === 0) return query;
-  if (!query.includes('&')) return canonicalParameter(query, host, rules);
-  const kept: string[] = [];
-  let sorted = true;
-  let previous = '';
-  for (const written of query.split('&')) {
-    const parameter = canonicalParameter(written, host, rules);
-    if (parameter.length === 0) continue;
-    const name = nameOf(parameter);
-    if (name < previous) sorted = false;
-    previous = name;
-    kept.push(parameter);
-  }
-  // Compared by name in code units after escapes are normalised; Array.prototype.sort is stable (ECMA-262 §23.1.3.30).
-  if (!sorted) kept.sort(byName);
-  const result = kept.join('&');
-  return result === text ? text : result;
-}
-
-/** A parameter as it stays in the canonical URL; empty when it is dropped. */
-function canonicalParameter(parameter: string, host: string, rules: IdentityRules): string {
-  if (parameter.length === 0) return parameter;
-  const kept = rules.stripSessions ? stripSessionSuffix(parameter) : parameter;
-  const name = nameOf(kept);
-  if (rules.tracking.isTracking(name, host)) return '';
-  if (!rules.stripSessions) return kept;
-  return isSessionParameter(name, kept.slice(name.length + 1)) ? '' : kept;
-}
-
-function nameOf(parameter: string): string {
-  const equals = parameter.indexOf('=');
-  return equals === -1 ? parameter : parameter.slice(0, equals);
-}
-
-function byName(left: string, right: string): number {
-  const leftName = nameOf(left);
-  const rightName = nameOf(right);
-  return leftName < rightName ? -1 : leftName > rightName ? 1 : 0;
 }

@@ -34,6 +34,13 @@ const SHAPES: ReadonlyMap<string, ValueShape> = new Map<string, ValueShape>([
 
 /** ASP: `ASPSESSIONID` and eight letters name the cookie, 24 letters are its value. */
 const ASP_NAME = 'aspsessionid';
+/** Every name that `isSessionParameter` may find, in lower case; a final `*` stands for any ending. */
+export const SESSION_NAMES: readonly string[] = [
+  ...SHAPES.keys(),
+  'cfid',
+  'cftoken',
+  `${ASP_NAME}*`,
+];
 const PATH_PARAMETER = ';jsessionid=';
 
 function isAlphanumeric(code: number): boolean {

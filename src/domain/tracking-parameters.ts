@@ -94,10 +94,14 @@ class NameList {
 export class TrackingParameters {
   readonly #drop: NameList;
   readonly #keep: NameList;
+  readonly #droppedNames: readonly string[];
   readonly #hosts = new Map<string, { readonly drop: NameList; readonly keep: NameList }>();
 
   constructor(options: TrackingOptions = {}) {
-    this.#drop = new NameList([...POLICY_NAMES, ...WELL_KNOWN_NAMES, ...(options.drop ?? [])]);
+    const everywhere = [...POLICY_NAMES, ...WELL_KNOWN_NAMES, ...(options.drop ?? [])];
+    const byHost = Object.values(options.hosts ?? {}).flatMap((rules) => rules.drop ?? []);
+    this.#droppedNames = [...everywhere, ...byHost].map((name) => name.toLowerCase());
+    this.#drop = new NameList(everywhere);
     this.#keep = new NameList(options.keep ?? []);
     for (const [host, rules] of Object.entries(options.hosts ?? {})) {
       this.#hosts.set(host.toLowerCase(), {
@@ -105,6 +109,11 @@ export class TrackingParameters {
         keep: new NameList(rules.keep ?? []),
       });
     }
+  }
+
+  /** Every name that is dropped on some host, in lower case; a final `*` stands for any ending. */
+  droppedNames(): readonly string[] {
+    return this.#droppedNames;
   }
 
   /**

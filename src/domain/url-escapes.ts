@@ -14,7 +14,25 @@ function hexValue(code: number): number {
 function isUnreserved(code: number): boolean {
   const lower = code | 0x20;
   if (lower >= 0x61 && lower <= 0x7a) return code < 0x80;
-  return (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e || code === 0x5f || code === 0x7e;
+  return (
+    (code >= 0x30 && code <= 0x39) ||
+    code === 0x2d ||
+    code === 0x2e ||
+    code === 0x5f ||
+    code === 0x7e
+  );
+}
+
+/** Index of the first `%` that starts no escape, or an escape that is not in its normal form; −1 when all are normal, as most are. */
+function firstOddEscape(text: string): number {
+  for (let at = text.indexOf('%'); at !== -1; at = text.indexOf('%', at + 3)) {
+    const first = text.charCodeAt(at + 1);
+    const second = text.charCodeAt(at + 2);
+    const high = first < 0x61 ? hexValue(first) : -1;
+    const low = second < 0x61 ? hexValue(second) : -1;
+    if (high === -1 || low === -1 || isUnreserved(high * 16 + low)) return at;
+  }
+  return -1;
 }
 
 /**
@@ -24,8 +42,9 @@ function isUnreserved(code: number): boolean {
  * @returns the same string object when nothing changes, else a new one that is never longer. Idempotent; never throws.
  */
 export function normalizeEscapes(text: string): string {
+  if (firstOddEscape(text) === -1) return text;
+  // A bare `%` may stand before the first escape that changes and be completed by it, so the walk starts at the first `%` of all.
   let at = text.indexOf('%');
-  if (at === -1) return text;
   let out = '';
   let copied = 0;
   // How far the text written so far is into an escape left open: 0 none, 1 after a bare `%`, 2 after a bare `%` and one digit.

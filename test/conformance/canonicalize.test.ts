@@ -1,7 +1,8 @@
 import { deepStrictEqual, ok } from 'node:assert';
 import { test } from 'node:test';
+import { parseBase } from '../../src/domain/base-url.ts';
 import { canonicalize } from '../../src/domain/canonical-url.ts';
-import { parseBase, resolveUrl } from '../../src/domain/resolve-url.ts';
+import { resolveUrl } from '../../src/domain/resolve-url.ts';
 import { loadCases } from '../support/cases.ts';
 
 interface Case {

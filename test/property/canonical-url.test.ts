@@ -1,19 +1,98 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CRAWL_RULES, canonicalize, discoverUrl, POLICY_RULES } from '../../src/domain/canonical-url.ts';
-import { type BaseUrl, parseBase, resolveDocument, resolveUrl } from '../../src/domain/resolve-url.ts';
+import { type BaseUrl, parseBase } from '../../src/domain/base-url.ts';
+import {
+  CRAWL_RULES,
+  canonicalize,
+  discoverUrl,
+  POLICY_RULES,
+} from '../../src/domain/canonical-url.ts';
+import { resolveDocument, resolveUrl } from '../../src/domain/resolve-url.ts';
 import { normalizeEscapes } from '../../src/domain/url-escapes.ts';
 
 /** Pieces that parsers trip over, glued in any order. */
 const PIECES = [
   ...'/\\?#%:@.;&=+*|^~\'"<>{}[]`!$(),- \t\n\r\0\u007f\u0080é你\ud800\udc00ﬀ。'.split(''),
-  ...['..', './', '../', '%2e', '%2E', '.%2e', '%2e%2e', '%', '%4', '%41', '%7e', '%zz', '%25', '%2', '2e', 'e', '1'],
-  ...['http:', 'https:', 'HTTP:', 'ftp:', 'javascript:', 'mailto:', '//', '///', '/\\', 'http://', 'https://'],
-  ...['a', 'B', 'h', 'ht', 'host', 'a.b', 'a.b.', 'A.com', 'xn--', 'xn--a', 'xn--zca', 'a--b', 'a_b', '1.2.3.4', '0x7f'],
-  ...['256', '.1', '[::1]', '[', ':80', ':443', ':8080', ':', 'user@', 'u:p@', 'zz--', 'é.de', '..', 'index.html'],
-  ...['utm_source=x', 'gclid=1', '&&', '?a=1&b', 'b=2&a=1', 'a;jsessionid=0123456789abcdef0123456789abcdef'],
-  ...['PHPSESSID=0123456789abcdef0123456789abcdef', '/(S(0123456789abcdefghijklmn))/', 'sid=', '..;jsessionid='],
+  ...[
+    '..',
+    './',
+    '../',
+    '%2e',
+    '%2E',
+    '.%2e',
+    '%2e%2e',
+    '%',
+    '%4',
+    '%41',
+    '%7e',
+    '%zz',
+    '%25',
+    '%2',
+    '2e',
+    'e',
+    '1',
+  ],
+  ...[
+    'http:',
+    'https:',
+    'HTTP:',
+    'ftp:',
+    'javascript:',
+    'mailto:',
+    '//',
+    '///',
+    '/\\',
+    'http://',
+    'https://',
+  ],
+  ...[
+    'a',
+    'B',
+    'h',
+    'ht',
+    'host',
+    'a.b',
+    'a.b.',
+    'A.com',
+    'xn--',
+    'xn--a',
+    'xn--zca',
+    'a--b',
+    'a_b',
+    '1.2.3.4',
+    '0x7f',
+  ],
+  ...[
+    '256',
+    '.1',
+    '[::1]',
+    '[',
+    ':80',
+    ':443',
+    ':8080',
+    ':',
+    'user@',
+    'u:p@',
+    'zz--',
+    'é.de',
+    '..',
+    'index.html',
+  ],
+  ...[
+    'utm_source=x',
+    'gclid=1',
+    '&&',
+    '?a=1&b',
+    'b=2&a=1',
+    'a;jsessionid=0123456789abcdef0123456789abcdef',
+  ],
+  ...[
+    'PHPSESSID=0123456789abcdef0123456789abcdef',
+    '/(S(0123456789abcdefghijklmn))/',
+    'sid=',
+    '..;jsessionid=',
+  ],
 ];
 const reference = fc.oneof(
   fc.array(fc.constantFrom(...PIECES), { maxLength: 12 }).map((parts) => parts.join('')),
@@ -22,7 +101,9 @@ const reference = fc.oneof(
   fc.webUrl({ withFragments: true, withQueryParameters: true }),
   fc.webPath(),
 );
-const absolute = fc.tuple(fc.constantFrom('http://', 'https://', ''), reference).map((parts) => parts.join(''));
+const absolute = fc
+  .tuple(fc.constantFrom('http://', 'https://', ''), reference)
+  .map((parts) => parts.join(''));
 const BASES = [
   'http://host/',
   'https://user:pw@host.example:8443/a/b/c;d?q=1&r#f',
@@ -66,8 +147,14 @@ test('parseBase takes apart what the platform serialises', () => {
       const url = new URL(expected);
       strictEqual(base.href, expected.split('#')[0]);
       strictEqual(base.scheme, url.protocol);
-      strictEqual(base.host, url.hostname.length > 1 ? url.hostname.replace(/\.$/, '') : url.hostname);
-      strictEqual(base.document + (base.href.includes('?') ? `?${url.search.slice(1)}` : ''), base.href);
+      strictEqual(
+        base.host,
+        url.hostname.length > 1 ? url.hostname.replace(/\.$/, '') : url.hostname,
+      );
+      strictEqual(
+        base.document + (base.href.includes('?') ? `?${url.search.slice(1)}` : ''),
+        base.href,
+      );
       strictEqual(base.href.slice(base.pathStart).split('?')[0], url.pathname);
     }),
     RUNS,
@@ -102,7 +189,10 @@ test('canonicalize reports host, port and origin as the platform does', () => {
       const url = new URL(href);
       strictEqual(result.origin, url.origin);
       strictEqual(`${result.scheme}:`, url.protocol);
-      strictEqual(result.port, url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port));
+      strictEqual(
+        result.port,
+        url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port),
+      );
     }),
     RUNS,
   );
@@ -129,9 +219,12 @@ test('discoverUrl agrees with canonicalize and requests the resolved reference',
 });
 
 test('normalizeEscapes is idempotent on every mix of percent signs, digits and letters', () => {
-  const pieces = fc.array(fc.constantFrom('%', '2', '5', 'e', 'E', 'a', '4', '1', 'z', '~', '%7E', '%25'), {
-    maxLength: 16,
-  });
+  const pieces = fc.array(
+    fc.constantFrom('%', '2', '5', 'e', 'E', 'a', '4', '1', 'z', '~', '%7E', '%25'),
+    {
+      maxLength: 16,
+    },
+  );
   fc.assert(
     fc.property(pieces, (parts) => {
       const once = normalizeEscapes(parts.join(''));
@@ -144,13 +237,28 @@ test('normalizeEscapes is idempotent on every mix of percent signs, digits and l
 });
 
 function decodeOnce(text: string): string {
-  return text.replace(/%([0-9a-fA-F]{2})/g, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)));
+  return text.replace(/%([0-9a-fA-F]{2})/g, (_, digits) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
 }
 
 test('canonicalize and discoverUrl take linear time in their input', () => {
   const base = parseBase('http://host/a/') as BaseUrl;
   const rules = { ...CRAWL_RULES, urlCharsMax: 1 << 22 };
-  const units = ['%', '%41', '%4', '/..', '&a', ';jsessionid=0123456789abcdef0123456789abcdef', 'a=b&', '/./', ';', '@', '[', 'xn--a.'];
+  const units = [
+    '%',
+    '%41',
+    '%4',
+    '/..',
+    '&a',
+    ';jsessionid=0123456789abcdef0123456789abcdef',
+    'a=b&',
+    '/./',
+    ';',
+    '@',
+    '[',
+    'xn--a.',
+  ];
   for (const unit of units) {
     const cpuMs = (length: number) => {
       const text = `http://h/${unit.repeat(Math.ceil(length / unit.length))}`;
