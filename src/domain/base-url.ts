@@ -21,6 +21,7 @@ export interface BaseUrl {
   readonly authority: string;
   /** `https:` */
   readonly scheme: string;
+  /** The scheme is http or https: a base of `ftp:` resolves references, but to nothing that is crawled. */
   readonly isHttp: boolean;
   /** Lower-case host name without port and without one final dot; IPv6 in brackets. */
   readonly host: string;

@@ -133,7 +133,7 @@ export function canonicalize(
  * From a reference in a page to what is requested and what identifies it: the path that every discovered link takes.
  *
  * @param reference any string, as the page has it
- * @param base the page's base URL (resolve-url.ts, `parseBase`)
+ * @param base the page's base URL (base-url.ts, `parseBase`)
  * @param rules what decides identity; by default the policy with session identifiers stripped
  * @returns the URL or the reason why there is none. Never throws.
  */

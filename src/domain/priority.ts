@@ -57,8 +57,8 @@ const CHANGE_RATE_DEFAULT = 0.3;
 const SITEMAP_PRIORITY_DEFAULT = 0.5;
 
 function clamp(value: number, low: number, high: number): number {
-  // Comparisons are false for NaN, which a sitemap may hold: it becomes the lower bound.
-  return value > low ? (value < high ? value : high) : low;
+  // A sitemap may say anything, and NaN would make every comparison false.
+  return Number.isNaN(value) ? low : Math.min(Math.max(value, low), high);
 }
 
 /**

@@ -13,7 +13,8 @@ export interface ScanNotes {
   /** Host of the answer (`BaseUrl.host` says how it is written); only after a fast answer. */
   host: string;
 }
-// Classes of characters. Those that are copied are below HASH and carry their mark in the upper bits.
+
+// Classes of characters, above the three bits of the marks that a copied character may carry.
 const STOP = 0;
 const PLAIN = 8;
 const SLASH = 16;

@@ -133,9 +133,7 @@ function parametersOf(query: string): Parameter[] {
     const match = /^\[?([^=:,]*)[=:,]?(.*?)\]?$/.exec(part);
     const written = match?.[1] ?? part;
     // `filter[color]=red`, `filter%5Bcolor%5D=red`: the name inside tells more than the name before it.
-    const inner = /^[^[%]+(?:\[|%5b)(?:[^[\]%]*(?:\]\[|%5d%5b))*([^[\]%]+)(?:\]|%5d)$/.exec(
-      written,
-    )?.[1];
+    const inner = /^[^[%]+(?:\[|%5b)([^[\]%]+)(?:\]|%5d)?$/.exec(written)?.[1];
     parameters.push({ name: inner ?? written, value: match?.[2] ?? '' });
   }
   return parameters;

@@ -20,9 +20,9 @@ export interface UrlTally {
   readonly inLinkDomains: number;
 }
 
-/** URLs of one host that differ only in numbers and ids. */
+/** URLs of one host that differ only in numbers and ids, or that one trap rule suspects. */
 export interface ShapeTally {
-  /** `shapeOf` of the URLs. */
+  /** `shapeOf` of the URLs and of what was suspected of them. */
   readonly shape: number;
   readonly urls: number;
   readonly pages: number;
@@ -136,7 +136,7 @@ export function judgeUrl(
   if (domain.urls >= earnedBudget(options.urlsPerDomain, domain, options)) {
     return { kind: 'parked', reason: 'domain-budget' };
   }
-  const shape = shapeOf(url);
+  const shape = shapeOf(url, trap);
   const row = host.shapes.find((candidate) => candidate.shape === shape);
   if (row !== undefined && row.urls >= options.urlsPerShape) {
     const isKnown = row.pages >= options.pagesMin && row.freshPages < row.pages * options.yieldMin;
@@ -153,9 +153,15 @@ export function judgeUrl(
 export function withUrl(
   host: HostUrlStatistics,
   url: string,
+  trap: Trap | undefined,
   options: UrlBudgetOptions = URL_BUDGET,
 ): HostUrlStatistics {
-  const shapes = countShape(host.shapes, shapeOf(url), { urls: 1, pages: 0, fresh: 0 }, options);
+  const shapes = countShape(
+    host.shapes,
+    shapeOf(url, trap),
+    { urls: 1, pages: 0, fresh: 0 },
+    options,
+  );
   return { tally: { ...host.tally, urls: host.tally.urls + 1 }, shapes };
 }
 
@@ -166,13 +172,14 @@ export function withUrl(
 export function withPage(
   host: HostUrlStatistics,
   url: string,
+  trap: Trap | undefined,
   isFresh: boolean,
   options: UrlBudgetOptions = URL_BUDGET,
 ): HostUrlStatistics {
   const change = { urls: 0, pages: 1, fresh: isFresh ? 1 : 0 };
   return {
     tally: tallyPage(host.tally, isFresh),
-    shapes: countShape(host.shapes, shapeOf(url), change, options),
+    shapes: countShape(host.shapes, shapeOf(url, trap), change, options),
   };
 }
 
@@ -222,18 +229,24 @@ function countShape(
 
 /**
  * A 32-bit hash of a URL's form: scheme, userinfo and host left out, each run of letters and digits with a digit in it read as one id.
- * `/p;jsessionid=A0` and `/p;jsessionid=B17` have one shape, `/list?page=2` and `/list?sort=2` have two.
+ * `/p;jsessionid=A0` and `/p;jsessionid=B17` have one shape, `/list?page=2` and `/list?sort=2` have two. All suspects of one trap
+ * rule have one shape, since what they combine is endless in form as well.
  *
  * @param url a canonical URL
+ * @param trap what `trapOf` says of it
  */
-export function shapeOf(url: string): number {
-  const pathStart = url.indexOf('/', url.indexOf('//') + 2);
-  // FNV-1a over the characters of the form (draft-eastlake-fnv): fast, and nobody gains by a collision on a single host.
+export function shapeOf(url: string, trap: Trap | undefined): number {
+  if (trap !== undefined) return formHash(trap.rule, 0);
+  return formHash(url, url.indexOf('/', url.indexOf('//') + 2));
+}
+
+/** FNV-1a over the characters of the form (draft-eastlake-fnv): fast, and nobody gains by a collision on a single host. */
+function formHash(text: string, from: number): number {
   let hash = 0x811c9dc5;
   let runHash = hash;
   let hasDigit = false;
-  for (let at = pathStart; at <= url.length; at += 1) {
-    const code = at < url.length ? url.charCodeAt(at) : 0;
+  for (let at = from; at <= text.length; at += 1) {
+    const code = at < text.length ? text.charCodeAt(at) : 0;
     const isDigit = code >= 0x30 && code <= 0x39;
     const lower = code | 0x20;
     if (isDigit || (lower >= 0x61 && lower <= 0x7a)) {

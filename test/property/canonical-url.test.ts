@@ -9,6 +9,7 @@ import {
   POLICY_RULES,
 } from '../../src/domain/canonical-url.ts';
 import { resolveDocument, resolveUrl } from '../../src/domain/resolve-url.ts';
+import { TrackingParameters } from '../../src/domain/tracking-parameters.ts';
 import { normalizeEscapes } from '../../src/domain/url-escapes.ts';
 
 /** Pieces that parsers trip over, glued in any order. */
@@ -213,6 +214,70 @@ test('discoverUrl agrees with canonicalize and requests the resolved reference',
       ok(whole.kind === 'canonical');
       strictEqual(found.canonical, whole.canonical);
       strictEqual(found.host, whole.host);
+    }),
+    RUNS,
+  );
+});
+
+/** The policy for queries once more, as plainly as it can be said. */
+function plainQuery(query: string): string {
+  const tracking = new TrackingParameters();
+  const parameters = query
+    .split('&')
+    .map((parameter) => normalizeEscapes(parameter))
+    .filter((parameter) => parameter !== '')
+    .map((text) => ({ text, name: text.split('=', 1)[0] as string }))
+    .filter(({ name }) => !tracking.isTracking(name, 'h'));
+  const names = [...new Set(parameters.map(({ name }) => name))].sort();
+  const groups = names.map((wanted) => parameters.filter(({ name }) => name === wanted));
+  return groups
+    .flat()
+    .map(({ text }) => text)
+    .join('&');
+}
+
+test('canonicalize treats every query as the plainest reading of the policy does', () => {
+  const piece = fc.constantFrom(
+    ...[
+      '&',
+      '&',
+      '&',
+      '=',
+      'a',
+      'b',
+      'B',
+      '1',
+      '%61',
+      '%7e',
+      '%',
+      '%e9',
+      ';',
+      '+',
+      '[]',
+      'utm_',
+      'UTM_x',
+    ],
+    ...[
+      'gclid',
+      'gCLID',
+      'fbclid',
+      '_ga',
+      '_',
+      'u',
+      'mtm_campaign',
+      'epik',
+      'g%63lid',
+      'sid',
+      '-',
+      '~',
+    ],
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 14 }), (parts) => {
+      const query = plainQuery(parts.join(''));
+      const result = canonicalize(`http://h/?${parts.join('')}`);
+      ok(result.kind === 'canonical');
+      strictEqual(result.canonical, query === '' ? 'http://h/' : `http://h/?${query}`);
     }),
     RUNS,
   );
