@@ -112,6 +112,7 @@ const BASES = [
   'http://[::1]:81/p',
   'http://1.2.3.4?x',
   'https://xn--zca.de./d/e.html',
+  'https://us%65r:p%c3@h.test/%7ea%c3/b;jsessionid=0123456789abcdef0123456789abcdef/c?%7e',
   'ftp://files.example/pub/readme',
 ];
 const RUNS = { numRuns: 20_000 };

@@ -1,17 +1,14 @@
-// Conformance cases that live beside the project and are never copied into it: `../shared/cases` from the project root.
+// Conformance cases lie beside the project, not in it. This finds them from wherever the compiled test runs.
 import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Parses one file of cases.
- * @param file name in the folder, for example `robots.json`
- * @returns the parsed JSON; undefined when the folder is absent (a test then skips and says so)
+ * Reads one file of conformance cases.
+ * @param file name below `../shared/cases`, for example `traps.json`
+ * @returns the parsed JSON; undefined when the folder is absent
  */
-// biome-ignore lint/suspicious/noExplicitAny: each suite knows the shape of its own file
+// biome-ignore lint/suspicious/noExplicitAny: each file has its own shape, and tests fail loudly on a wrong one
 export function loadCases(file: string): any {
-  const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
-  const folder = resolve(projectRoot, '../shared/cases');
-  if (!existsSync(folder)) return undefined;
-  return JSON.parse(readFileSync(resolve(folder, file), 'utf8'));
+  const url = new URL(`../../../../shared/cases/${file}`, import.meta.url);
+  return existsSync(url) ? JSON.parse(readFileSync(fileURLToPath(url), 'utf8')) : undefined;
 }

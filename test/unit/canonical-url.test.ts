@@ -109,6 +109,10 @@ test('TrackingParameters lets hosts keep and drop names of their own', () => {
 test('CRAWL_RULES strip session identifiers where servers put them', () => {
   strictEqual(canonicalOf(`http://h/a;jsessionid=${MD5}.node1?b=1`), 'http://h/a?b=1');
   strictEqual(canonicalOf(`http://h/(S(abcdefghijklmnopqrstuvwx))/a.aspx`), 'http://h/a.aspx');
+  strictEqual(
+    canonicalOf('http://h/(abcdefghijklmnopqrstuvwx)'),
+    'http://h/(abcdefghijklmnopqrstuvwx)',
+  );
   strictEqual(canonicalOf(`http://h/?x=1&PHPSESSID=${MD5}`), 'http://h/?x=1');
   strictEqual(canonicalOf(`http://h/?a=1;jsessionid=${MD5}`), 'http://h/?a=1');
   strictEqual(canonicalOf(`http://h/a/..;jsessionid=${MD5}`), `http://h/a/..;jsessionid=${MD5}`);
