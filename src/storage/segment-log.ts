@@ -18,8 +18,8 @@ import {
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../base/assert.ts';
-import { damaged } from './disk-error.ts';
 import { syncFolder } from './directory.ts';
+import { damaged } from './disk-error.ts';
 
 /** One live file of a log and how much of it is committed, in bytes. */
 export interface LogSegment {
