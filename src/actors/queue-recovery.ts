@@ -92,7 +92,10 @@ function missingEntries(
   for (const discovered of entries) {
     if (discovered.band !== band || discovered.entry.sequence < expected) continue;
     const { sequence } = discovered.entry;
-    assert(sequence === expected, () => `${host} band ${band}: ${sequence} follows ${expected - 1}`);
+    assert(
+      sequence === expected,
+      () => `${host} band ${band}: ${sequence} follows ${expected - 1}`,
+    );
     missing.push(discovered.entry);
     expected += 1;
   }

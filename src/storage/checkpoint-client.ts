@@ -25,7 +25,8 @@ import type { StoredCopy } from './batch-packer.ts';
 import { packBatch } from './batch-packer.ts';
 import type { BodyReader } from './body-reader.ts';
 import { chunkName, PendingWrites } from './pending-writes.ts';
-import type { ToShard, ToStorage } from './storage-message.ts';
+import type { FrozenKeys } from './seen-store.ts';
+import type { SeenRunsChange, ToShard, ToStorage } from './storage-message.ts';
 import type { HostAt, TableReader } from './table-reader.ts';
 
 /** What a client is made of; all of it belongs to the shard thread. */
@@ -36,9 +37,9 @@ export interface CheckpointClientOptions {
   readonly bodies: BodyReader;
   /** Receipts, rolls and failures, in the order storage sent them. */
   readonly onEvent: (event: StorageEvent) => void;
-  /** The seen runs to open from now on. */
-  readonly onSeenRuns: (manifest: Uint8Array) => void;
-  /** Storage would delete old log segments once it has this shard's keys: call `sendSeenKeys` soon. */
+  /** The set of seen runs changed: `SeenStore.replaceRuns` and `dropFrozen`, in this order. */
+  readonly onSeenRuns: (change: SeenRunsChange) => void;
+  /** Storage would delete old log segments once it has this shard's keys: `SeenStore.freeze`. */
   readonly onSeenFlushWanted: () => void;
 }
 
@@ -77,10 +78,11 @@ export class CheckpointClient implements CheckpointPort, StateReader {
   /**
    * Hands a full memtable of seen keys over, to become a sorted run. All keys of entries submitted so far must be in it or in an earlier
    * one: log segments are deleted on that promise.
-   * @param keys as `SeenRunsPort.addRun` takes them; transferred
+   * @param frozen what `SeenStore` gave to `onMemtableFull`; its keys are transferred
    */
-  sendSeenKeys(keys: ArrayBuffer): void {
-    this.#send({ kind: 'seen-keys', keys }, [keys]);
+  sendSeenKeys(frozen: FrozenKeys): void {
+    const { id: frozenId, keys } = frozen;
+    this.#send({ kind: 'seen-keys', frozenId, keys }, [keys.buffer]);
   }
 
   /** Tells storage that nothing more comes; receipts of what was sent are still delivered. */
@@ -178,7 +180,7 @@ export class CheckpointClient implements CheckpointPort, StateReader {
         this.#settle(message.sequence);
         return;
       case 'seen-runs':
-        this.#options.onSeenRuns(message.manifest);
+        this.#options.onSeenRuns(message);
         return;
       case 'seen-flush-wanted':
         this.#options.onSeenFlushWanted();

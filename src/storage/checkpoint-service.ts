@@ -17,8 +17,7 @@ import { addCounters } from './counters.ts';
 import { freeBytes, troubleOf } from './disk-error.ts';
 import { idKey } from './keys.ts';
 import { PagePlacement } from './page-placement.ts';
-import type { SeenRunsPort } from './seen-port.ts';
-import { putManifest } from './seen-port.ts';
+import type { SeenPublisher } from './seen-publisher.ts';
 import type { SegmentLog } from './segment-log.ts';
 import type { ToShard } from './storage-message.ts';
 import { SweepLedger } from './sweep-ledger.ts';
@@ -43,13 +42,15 @@ export interface CheckpointServiceOptions {
   readonly archive: WarcWriter;
   readonly frontier: SegmentLog;
   readonly audit: SegmentLog;
-  readonly seen: SeenRunsPort;
+  readonly seen: SeenPublisher;
   readonly committed: CommittedState;
   readonly fsync: 'always' | 'interval';
   /** Free disk at which the crawl stops in order; bytes. */
   readonly reserveBytes: number;
   /** Sends to a shard; never throws. */
   readonly deliver: (shard: number, message: ToShard) => void;
+  /** Closed WARC files that the last commit no longer names: they may be compressed, indexed, moved. */
+  readonly onArchiveClosed: (paths: readonly string[]) => void;
   /** A monotonic clock in milliseconds, for metrics. */
   readonly now: () => number;
   /** Called at every boundary; crash tests copy the directory or throw here. */
@@ -78,11 +79,12 @@ export class CheckpointService {
   /** Bodies appended; in `interval` mode also acknowledged. */
   #placed: QueuedBatch[] = [];
   #placement: PagePlacement;
-  #seenKeys: { readonly shard: number; readonly keys: ArrayBuffer }[] = [];
   #committed: CommittedState;
   #failure: Extract<StorageEvent, { kind: 'storage-failed' }> | undefined;
+  /** Closed since the last commit. */
+  #closedArchives: string[] = [];
   #closed = false;
-  #totals = { batches: 0, groups: 0, pages: 0, bytes: 0, seenKeys: 0 };
+  #totals = { batches: 0, groups: 0, pages: 0, bytes: 0 };
 
   constructor(options: CheckpointServiceOptions) {
     this.#options = options;
@@ -127,8 +129,8 @@ export class CheckpointService {
   }
 
   /** Takes a shard's memtable of seen keys; written as a sorted run before the next commit. */
-  receiveSeenKeys(shard: number, keys: ArrayBuffer): void {
-    if (this.#failure === undefined) this.#seenKeys.push({ shard, keys });
+  receiveSeenKeys(shard: number, frozenId: number, keys: BigUint64Array<ArrayBuffer>): void {
+    if (this.#failure === undefined) this.#options.seen.receive({ shard, frozenId, keys });
   }
 
   /** Ends a window: commits in `always` mode; in `interval` mode appends bodies and acknowledges. */
@@ -148,21 +150,25 @@ export class CheckpointService {
   /** Makes everything received so far durable and acknowledges it. */
   commit(): void {
     if (this.#failure !== undefined) return;
-    if (this.#queue.length + this.#placed.length + this.#seenKeys.length === 0) return;
+    const { seen } = this.#options;
+    if (this.#queue.length + this.#placed.length === 0 && !seen.waiting) return;
     this.#guard(() => {
       const started = this.#options.now();
       const receipts = this.#placeQueue();
       const batches = this.#placed;
-      const runs = this.#writeSeenRuns();
+      for (const shard of seen.writeRuns()) {
+        this.#sweeps.covered(shard, this.#options.frontier.current - 1);
+      }
       this.#writeFiles(batches);
-      this.#commitRows(batches, runs);
+      this.#commitRows(batches);
       this.#commits.add(this.#options.now() - started);
       this.#totals.groups += 1;
       this.#placed = [];
       this.#acknowledge(receipts, true);
       if (this.#options.fsync === 'interval') this.#announceDurable(batches);
-      if (runs) this.#broadcast({ kind: 'seen-runs', manifest: this.#options.seen.manifest() });
+      this.#publishSeen();
       this.#boundary('acknowledged');
+      this.#announceArchives();
       this.#rollFiles();
     });
   }
@@ -185,9 +191,10 @@ export class CheckpointService {
     if (this.#failure !== undefined) return;
     this.#guard(() => {
       const { archive, frontier, audit } = this.#options;
-      archive.close();
+      this.#closedArchives.push(...archive.close());
       const state = { ...this.#committed, warc: archive.ends() };
       this.#tables.root.transactionSync(() => putCommitted(this.#tables, state));
+      this.#announceArchives();
       frontier.close();
       audit.close();
     });
@@ -199,6 +206,7 @@ export class CheckpointService {
     const commit = this.#commits.summary();
     return {
       ...this.#totals,
+      seenKeys: this.#options.seen.keysReceived,
       queuedBytes: this.queuedBytes,
       syncP50Ms: sync.p50,
       syncMaxMs: sync.max,
@@ -228,17 +236,6 @@ export class CheckpointService {
     return receipts;
   }
 
-  #writeSeenRuns(): boolean {
-    const taken = this.#seenKeys;
-    this.#seenKeys = [];
-    for (const { shard, keys } of taken) {
-      this.#options.seen.addRun(keys);
-      this.#totals.seenKeys += keys.byteLength / 8;
-      this.#sweeps.covered(shard, this.#options.frontier.current - 1);
-    }
-    return taken.length > 0;
-  }
-
   #writeFiles(batches: readonly QueuedBatch[]): void {
     const { archive, frontier, audit, now } = this.#options;
     const started = now();
@@ -253,7 +250,7 @@ export class CheckpointService {
     this.#syncs.add(now() - started);
   }
 
-  #commitRows(batches: readonly QueuedBatch[], runs: boolean): void {
+  #commitRows(batches: readonly QueuedBatch[]): void {
     const { archive, frontier, audit, dir } = this.#options;
     for (const { shard, batch } of batches) {
       if (batch.sweptThroughSegment !== undefined) {
@@ -275,7 +272,7 @@ export class CheckpointService {
         this.#tables,
         batches.map(({ batch }) => batch.counters),
       );
-      if (runs) putManifest(this.#tables, this.#options.seen.manifest());
+      this.#options.seen.putManifest(this.#tables);
       putCommitted(this.#tables, state);
       this.#boundary('in-transaction');
     });
@@ -308,10 +305,25 @@ export class CheckpointService {
     }
   }
 
+  #announceArchives(): void {
+    if (this.#closedArchives.length > 0) this.#options.onArchiveClosed(this.#closedArchives);
+    this.#closedArchives = [];
+  }
+
+  #publishSeen(): void {
+    const publication = this.#options.seen.publish();
+    if (publication === undefined) return;
+    const { added, removed, frozen } = publication;
+    for (const shard of this.#shards) {
+      const frozenIds = frozen.filter((one) => one.shard === shard).map((one) => one.frozenId);
+      this.#options.deliver(shard, { kind: 'seen-runs', added, removed, frozenIds });
+    }
+  }
+
   /** After a commit: the next one names the new files. Receipts of all entries in older segments were delivered before this. */
   #rollFiles(): void {
     const { archive, frontier, audit } = this.#options;
-    archive.rollIfNeeded();
+    this.#closedArchives.push(...archive.rollIfNeeded());
     audit.roll();
     const segment = frontier.roll();
     if (segment === undefined) return;
@@ -342,7 +354,6 @@ export class CheckpointService {
     this.#failure = { kind: 'storage-failed', code, detail };
     this.#queue = [];
     this.#placed = [];
-    this.#seenKeys = [];
     this.#revertFiles();
     this.#broadcast(this.#failure);
   }

@@ -40,6 +40,11 @@ export function folderOf(dir: string, folder: Folder): string {
   return join(dir, folder);
 }
 
+/** Where the Bloom filter's snapshot lies. */
+export function bloomPath(dir: string): string {
+  return join(folderOf(dir, 'frontier'), 'bloom.snapshot');
+}
+
 /**
  * Makes a directory ready for its one writer and locks it.
  * @param reserveBytes least free disk with which a crawl may start

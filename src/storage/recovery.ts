@@ -10,8 +10,8 @@ import { encodeChunk } from './entry-codec.ts';
 import { readFrontierSegment } from './frontier-log.ts';
 import { chunkRowKey, hostRowKey } from './keys.ts';
 import { decodeHostRow, encodeHostRow } from './row-codec.ts';
-import type { SeenRunsPort } from './seen-port.ts';
-import { putManifest } from './seen-port.ts';
+import { putManifest } from './seen-publisher.ts';
+import type { SeenRuns } from './seen-runs.ts';
 import type { SegmentLog } from './segment-log.ts';
 import { decoding } from './table-reader.ts';
 import type { Tables } from './tables.ts';
@@ -38,7 +38,7 @@ export function replayFrontier(input: {
   readonly dir: string;
   readonly tables: Tables;
   readonly frontier: SegmentLog;
-  readonly seen: SeenRunsPort;
+  readonly seen: SeenRuns;
   readonly committed: CommittedState;
   readonly hostOf: (url: string) => string;
 }): { readonly committed: CommittedState; readonly report: RecoveryReport } {
@@ -56,7 +56,7 @@ export function replayFrontier(input: {
     }
   }
   const report = { entries, recovered, hosts };
-  if (frontier.roll(true) === undefined) return { committed, report };
+  frontier.roll(true);
   frontier.forget(frontier.current - 1);
   const state = { ...committed, frontier: frontier.segments };
   tables.root.transactionSync(() => {
@@ -129,8 +129,8 @@ function recoverHost(
   return count;
 }
 
-function keysOf(portion: readonly DiscoveredCheckpoint[]): ArrayBuffer {
+function keysOf(portion: readonly DiscoveredCheckpoint[]): BigUint64Array<ArrayBuffer> {
   const keys = new BigUint64Array(portion.length);
   for (const [index, { entry }] of portion.entries()) keys[index] = entry.urlKey;
-  return keys.buffer;
+  return keys;
 }
