@@ -1,0 +1,81 @@
+// Turns what the operating system and LMDB say about a disk into this project's words: a CrawlError at the edge, a StorageEvent code
+// for the shards (step 10 fails in order, never half). The full disk is told apart from other trouble because the operator can act on it.
+
+import { statfsSync } from 'node:fs';
+import { CrawlError } from '../base/errors.ts';
+import { ByteDamage } from './byte-reader.ts';
+
+/** The three kinds of trouble a StorageEvent names. */
+export type StorageTrouble = 'disk-full' | 'disk' | 'data-damaged';
+
+/** No room: out of blocks, over quota, over the file size limit of the process. */
+const FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+/** LMDB reports a short write as EIO; with less than this free it was the disk that was full. Bytes. */
+const SHORT_WRITE_FREE_BYTES = 1 << 20;
+const EIO = 5;
+const ENOSPC = 28;
+/** lmdb.h: MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_VERSION_MISMATCH. */
+const LMDB_DAMAGE: ReadonlySet<number> = new Set([-30796, -30797, -30793, -30794]);
+
+const REMEDIES: Readonly<Record<StorageTrouble, string>> = {
+  'disk-full':
+    'Free space on this disk or choose another with --data, then run the same command again.',
+  disk: 'Check the disk and the permissions of this folder, then run the same command again.',
+  'data-damaged':
+    'Restore the data directory from a copy, or start a new crawl in another one with --data.',
+};
+
+/**
+ * What kind of trouble an error stands for.
+ * @param path any path on the disk in question, to ask how much is free
+ */
+export function troubleOf(error: unknown, path: string): StorageTrouble {
+  if (error instanceof ByteDamage) return 'data-damaged';
+  if (error instanceof CrawlError) {
+    return error.code === 'disk-full' || error.code === 'data-damaged' ? error.code : 'disk';
+  }
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code === 'string' && FULL_CODES.has(code)) return 'disk-full';
+  if (typeof code === 'number') {
+    if (LMDB_DAMAGE.has(code)) return 'data-damaged';
+    if (code === ENOSPC) return 'disk-full';
+    if (code === EIO && freeBytes(path) < SHORT_WRITE_FREE_BYTES) return 'disk-full';
+  }
+  return 'disk';
+}
+
+/**
+ * An error of the disk as a CrawlError; one that is a CrawlError already stays as it is.
+ * @param doing what was attempted, for the message: `open the crawl in ./crawl-data`
+ */
+export function diskError(error: unknown, path: string, doing: string): CrawlError {
+  if (error instanceof CrawlError) return error;
+  const trouble = troubleOf(error, path);
+  const text = error instanceof Error ? error.message : String(error);
+  return new CrawlError(trouble, `cannot ${doing}: ${text}`, {
+    remedy: REMEDIES[trouble],
+    retriable: trouble === 'disk-full',
+    cause: error,
+  });
+}
+
+/** A CrawlError for stored bytes that are not what we write. */
+export function damaged(where: string, cause?: unknown): CrawlError {
+  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  return new CrawlError('data-damaged', `damaged: ${where}${why}`, {
+    remedy: REMEDIES['data-damaged'],
+    cause,
+  });
+}
+
+/**
+ * Bytes an unprivileged process may still write on the disk that holds `path`; Infinity where the system cannot say.
+ */
+export function freeBytes(path: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

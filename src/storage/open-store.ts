@@ -1,0 +1,114 @@
+// Opens a data directory for its writer and brings everything in it back to the last durable commit (DESIGN.md §5): lock, format, tables,
+// identity, WARC files, logs, seen runs, then the replay of the frontier log. After it, files and rows agree and no URL is lost. Runs on
+// the storage thread.
+
+import type { WallMs } from '../base/units.ts';
+import { openAuditLog } from './audit-log.ts';
+import type { CommittedState } from './committed-state.ts';
+import { readCommitted } from './committed-state.ts';
+import type { CrawlIdentity } from './crawl-identity.ts';
+import { openOrCreateIdentity } from './crawl-identity.ts';
+import type { DataDirectory } from './directory.ts';
+import { folderOf, openDirectory } from './directory.ts';
+import { damaged, diskError } from './disk-error.ts';
+import { openFrontierLog } from './frontier-log.ts';
+import type { RecoveryReport } from './recovery.ts';
+import { replayFrontier } from './recovery.ts';
+import { readManifest } from './seen-publisher.ts';
+import { rebuildSeenRuns } from './seen-rebuild.ts';
+import { EMPTY_SEEN_MANIFEST, SeenRuns } from './seen-runs.ts';
+import type { SegmentLog } from './segment-log.ts';
+import type { Tables } from './tables.ts';
+import { openTables, tableFileBytes } from './tables.ts';
+import type { WarcWriterOptions } from './warc-writer.ts';
+import { WarcWriter } from './warc-writer.ts';
+
+/** How to open; plain data, so that it can be a thread's workerData. */
+export interface StoreOptions {
+  readonly dir: string;
+  /** For a new crawl; of an existing one compared when `partitionsExplicit`. */
+  readonly partitions: number;
+  readonly partitionsExplicit: boolean;
+  /** The identity of a cluster's crawl to join; a new one is drawn without it. */
+  readonly identity?: CrawlIdentity | undefined;
+  readonly warc: Omit<WarcWriterOptions, 'now'>;
+  /** Length at which log files are followed by the next; bytes. */
+  readonly logRollBytes: number;
+  /** Free disk that is kept; bytes. */
+  readonly reserveBytes: number;
+}
+
+/** A recovered store. */
+export interface OpenStore {
+  readonly directory: DataDirectory;
+  readonly tables: Tables;
+  readonly identity: CrawlIdentity;
+  readonly archive: WarcWriter;
+  readonly frontier: SegmentLog;
+  readonly audit: SegmentLog;
+  readonly seenRuns: SeenRuns;
+  readonly committed: CommittedState;
+  readonly recovery: RecoveryReport;
+  /** Why the seen runs had to be made anew; empty when they were whole. */
+  readonly seenDamage: readonly string[];
+}
+
+/**
+ * @param now the wall clock, for the creation time of a new crawl
+ * @throws CrawlError data-locked, data-version, data-damaged, disk-full, disk, config
+ */
+export function openStore(options: StoreOptions, now: WallMs): OpenStore {
+  const { dir } = options;
+  const directory = openDirectory(dir, options.reserveBytes);
+  try {
+    return recoverStore(options, directory, now);
+  } catch (error) {
+    directory.lock.release();
+    throw diskError(error, dir, `open the crawl in ${dir}`);
+  }
+}
+
+function recoverStore(options: StoreOptions, directory: DataDirectory, now: WallMs): OpenStore {
+  const { dir, logRollBytes } = options;
+  const tableBytes = tableFileBytes(dir);
+  const tables = openTables(dir, { readOnly: false });
+  const committed = readCommitted(tables);
+  if (tableBytes < committed.tableBytes) {
+    throw damaged(`${dir}/lmdb holds ${tableBytes} bytes of ${committed.tableBytes}`);
+  }
+  const identity = openOrCreateIdentity(tables, {
+    partitions: options.partitions,
+    explicit: options.partitionsExplicit,
+    now,
+    identity: options.identity,
+  });
+  const archive = new WarcWriter(folderOf(dir, 'warc'), options.warc);
+  archive.open(committed.warc);
+  const frontier = openFrontierLog(dir, logRollBytes, committed.frontier);
+  const audit = openAuditLog(dir, logRollBytes, committed.audit);
+  const seenRuns = new SeenRuns(folderOf(dir, 'frontier'));
+  const seenDamage = seenRuns.open(readManifest(tables));
+  if (seenDamage.length > 0) {
+    seenRuns.open(EMPTY_SEEN_MANIFEST);
+    rebuildSeenRuns(tables, seenRuns);
+  }
+  const replayed = replayFrontier({ dir, tables, frontier, seen: seenRuns, committed, hostOf });
+  return {
+    directory,
+    tables,
+    identity,
+    archive,
+    frontier,
+    audit,
+    seenRuns,
+    committed: replayed.committed,
+    recovery: replayed.report,
+    seenDamage,
+  };
+}
+
+/** The canonical host name of a URL that was accepted: lower case by the WHATWG URL rules, without one final dot. */
+function hostOf(url: string): string {
+  const { hostname } = new URL(url);
+  return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
+}

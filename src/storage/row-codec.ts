@@ -1,0 +1,204 @@
+// Host, robots, unparsed and digest rows as bytes (step 10 of a URL's life). Hand-packed, since every batch writes one row per host it
+// touched; only robots rules, whose shape the parser owns, go through msgpackr. Pages have their own file, page-codec.ts.
+
+import { Packr } from 'msgpackr';
+import type {
+  BodyPointer,
+  HostCounts,
+  HostRow,
+  QueueCursors,
+  RobotsRow,
+  UnparsedPage,
+} from '../actors/ports.ts';
+import type { PartitionIndex } from '../base/units.ts';
+import { hostKey, urlKey, wallMs } from '../base/units.ts';
+import { ByteDamage, ByteReader } from './byte-reader.ts';
+import { ByteWriter } from './byte-writer.ts';
+
+const packr = new Packr({ useRecords: false, structuredClone: true });
+
+const DECISIONS: readonly RobotsRow['decision'][] = ['rules', 'allow-all', 'disallow-all'];
+
+/** The value of a host row. The cursors come first, so that a scan for hosts with work reads little. */
+export function encodeHostRow(row: HostRow): Buffer {
+  const writer = new ByteWriter(192);
+  for (const { head, chunkEnd, tail } of row.queues) {
+    writer.varint(head);
+    writer.varint(chunkEnd);
+    writer.varint(tail);
+  }
+  writer.text(row.host);
+  writer.f64(row.lastEndedAt);
+  writer.f64(row.gap.smoothedMs);
+  writer.f64(row.gap.penalty);
+  writer.varint(row.gap.failuresInRow);
+  writer.f64(row.gap.pausedUntil);
+  writer.f64(row.crawlDelayMs);
+  const counts = row.counts;
+  writer.varint(counts.discovered);
+  writer.varint(counts.fetched);
+  writer.varint(counts.stored);
+  writer.varint(counts.duplicates);
+  writer.varint(counts.failed);
+  writer.varint(counts.robotsDenied);
+  writer.varint(counts.trapped);
+  writer.varint(counts.inLinks);
+  return writer.view();
+}
+
+function readCursors(reader: ByteReader): QueueCursors {
+  return { head: reader.varint(), chunkEnd: reader.varint(), tail: reader.varint() };
+}
+
+function readCounts(reader: ByteReader): HostCounts {
+  return {
+    discovered: reader.varint(),
+    fetched: reader.varint(),
+    stored: reader.varint(),
+    duplicates: reader.varint(),
+    failed: reader.varint(),
+    robotsDenied: reader.varint(),
+    trapped: reader.varint(),
+    inLinks: reader.varint(),
+  };
+}
+
+/**
+ * @param partition from the row's key
+ * @throws ByteDamage when the bytes are not a host row
+ */
+export function decodeHostRow(value: Uint8Array, partition: PartitionIndex): HostRow {
+  const reader = new ByteReader(value);
+  const queues = [readCursors(reader), readCursors(reader), readCursors(reader)] as const;
+  const host = reader.text();
+  const lastEndedAt = wallMs(reader.f64());
+  const gap = {
+    smoothedMs: reader.f64(),
+    penalty: reader.f64(),
+    failuresInRow: reader.varint(),
+    pausedUntil: wallMs(reader.f64()),
+  };
+  const crawlDelayMs = reader.f64();
+  const counts = readCounts(reader);
+  reader.end();
+  return { host, partition, queues, lastEndedAt, gap, crawlDelayMs, counts };
+}
+
+/** True when a host row's bytes say that entries wait in some band; reads the cursors only. */
+export function hostRowHasWork(value: Uint8Array): boolean {
+  const reader = new ByteReader(value);
+  for (let band = 0; band < 3; band++) {
+    const { head, tail } = readCursors(reader);
+    if (head < tail) return true;
+  }
+  return false;
+}
+
+/** The value of a robots row. */
+export function encodeRobotsRow(row: RobotsRow): Buffer {
+  const writer = new ByteWriter(512);
+  writer.u8(DECISIONS.indexOf(row.decision));
+  writer.text(row.origin);
+  writer.f64(row.fetchedAt);
+  writer.f64(row.expiresAt);
+  writer.varint(row.status);
+  writer.block(packr.pack(row.rules));
+  return writer.view();
+}
+
+/** @throws ByteDamage when the bytes are not a robots row */
+export function decodeRobotsRow(value: Uint8Array): RobotsRow {
+  const reader = new ByteReader(value);
+  const decision = DECISIONS[reader.u8()];
+  if (decision === undefined) throw new ByteDamage('unknown robots decision');
+  const origin = reader.text();
+  const fetchedAt = wallMs(reader.f64());
+  const expiresAt = wallMs(reader.f64());
+  const status = reader.varint();
+  const packed = reader.block();
+  reader.end();
+  return { origin, rules: unpackRules(packed), decision, fetchedAt, expiresAt, status };
+}
+
+function unpackRules(packed: Uint8Array): unknown {
+  try {
+    return packr.unpack(packed);
+  } catch (error) {
+    throw new ByteDamage(`robots rules: ${String(error)}`);
+  }
+}
+
+/** The value of an unparsed row; the id is in its key. */
+export function encodeUnparsed(page: Omit<UnparsedPage, 'unparsedId'>, partition: number): Buffer {
+  const writer = new ByteWriter(160);
+  writer.u16(partition);
+  writer.u64(page.hostKey);
+  writer.u64(page.urlKey);
+  writer.varint(page.depth);
+  writePointer(writer, page.pointer);
+  writer.text(page.url);
+  return writer.view();
+}
+
+/** @throws ByteDamage when the bytes are not an unparsed row */
+export function decodeUnparsed(
+  value: Uint8Array,
+  unparsedId: number,
+): UnparsedPage & { readonly partition: number } {
+  const reader = new ByteReader(value);
+  const partition = reader.u16();
+  const host = hostKey(reader.u64());
+  const url = urlKey(reader.u64());
+  const depth = reader.varint();
+  const pointer = readPointer(reader);
+  const text = reader.text();
+  reader.end();
+  return { unparsedId, hostKey: host, urlKey: url, url: text, depth, pointer, partition };
+}
+
+/** Where the first copy of a body lies, and what a revisit record must say of it. */
+export interface DigestRow {
+  readonly pointer: BodyPointer;
+  readonly url: string;
+  readonly fetchedAt: number;
+  /** WARC-Record-ID of the response record. */
+  readonly recordId: string;
+  /** `sha1:BASE32` of the payload as received; a revisit record needs it equal (WARC 1.1 §6.7.2). */
+  readonly payloadDigest: string;
+  /** False when the first copy was stored without following its links. */
+  readonly parsed: boolean;
+}
+
+/** The value of a digest row; the key is the SHA-1 of the decoded body. */
+export function encodeDigestRow(row: DigestRow): Buffer {
+  const writer = new ByteWriter(256);
+  writer.u8(row.parsed ? 1 : 0);
+  writePointer(writer, row.pointer);
+  writer.f64(row.fetchedAt);
+  writer.text(row.recordId);
+  writer.text(row.payloadDigest);
+  writer.text(row.url);
+  return writer.view();
+}
+
+/** @throws ByteDamage when the bytes are not a digest row */
+export function decodeDigestRow(value: Uint8Array): DigestRow {
+  const reader = new ByteReader(value);
+  const parsed = reader.u8() === 1;
+  const pointer = readPointer(reader);
+  const fetchedAt = reader.f64();
+  const recordId = reader.text();
+  const payloadDigest = reader.text();
+  const url = reader.text();
+  reader.end();
+  return { pointer, url, fetchedAt, recordId, payloadDigest, parsed };
+}
+
+function writePointer(writer: ByteWriter, pointer: BodyPointer): void {
+  writer.varint(pointer.file);
+  writer.varint(pointer.record);
+}
+
+function readPointer(reader: ByteReader): BodyPointer {
+  return { file: reader.varint(), record: reader.varint() };
+}

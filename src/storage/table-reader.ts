@@ -1,0 +1,152 @@
+// Synchronous reads of committed rows by any thread (the StateReader of ports.ts, but without the shard's own uncommitted writes, which
+// pending-writes.ts adds). A row that cannot be decoded is damage of our own data and is not survived: CrawlError data-damaged.
+
+import type {
+  Band,
+  DeniedCheckpoint,
+  HostRow,
+  PageRow,
+  QueueEntry,
+  RobotsRow,
+  UnparsedPage,
+} from '../actors/ports.ts';
+import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
+import { partitionIndex } from '../base/units.ts';
+import { ByteDamage } from './byte-reader.ts';
+import { damaged } from './disk-error.ts';
+import { decodeChunk, decodeDenied } from './entry-codec.ts';
+import {
+  chunkRowKey,
+  hostOfKey,
+  hostRange,
+  hostRowKey,
+  idOfKey,
+  partitionRange,
+  urlRowKey,
+} from './keys.ts';
+import { decodePageRow } from './page-codec.ts';
+import type { DigestRow } from './row-codec.ts';
+import {
+  decodeDigestRow,
+  decodeHostRow,
+  decodeRobotsRow,
+  decodeUnparsed,
+  hostRowHasWork,
+} from './row-codec.ts';
+import type { Tables } from './tables.ts';
+import { rowsOf } from './tables.ts';
+
+/** A host row with its key. */
+export interface HostAt {
+  readonly hostKey: HostKey;
+  readonly partition: PartitionIndex;
+  readonly row: HostRow;
+}
+
+/** Reads committed rows. Iterables see one snapshot; do not keep one unfinished across turns of the event loop. */
+export class TableReader {
+  readonly #tables: Tables;
+  readonly #partitions: number;
+
+  /** @param partitions of the crawl (crawl-identity.ts) */
+  constructor(tables: Tables, partitions: number) {
+    this.#tables = tables;
+    this.#partitions = partitions;
+  }
+
+  /** Makes the next read see the newest commit. */
+  refresh(): void {
+    this.#tables.root.resetReadTxn();
+  }
+
+  host(hostKey: HostKey, partition: PartitionIndex): HostRow | undefined {
+    const value = this.#tables.hosts.get(hostRowKey(partition, hostKey));
+    return value && decoding('host row', () => decodeHostRow(value, partition));
+  }
+
+  robots(hostKey: HostKey, partition: PartitionIndex): RobotsRow[] {
+    const rows: RobotsRow[] = [];
+    for (const { value } of rowsOf(this.#tables.robots, hostRange(partition, hostKey))) {
+      rows.push(decoding('robots row', () => decodeRobotsRow(value)));
+    }
+    return rows;
+  }
+
+  chunk(at: {
+    readonly hostKey: HostKey;
+    readonly partition: PartitionIndex;
+    readonly band: Band;
+    readonly firstSequence: number;
+  }): QueueEntry[] | undefined {
+    const value = this.#tables.chunks.get(chunkRowKey(at));
+    return value && decoding('chunk row', () => decodeChunk(value, at.firstSequence));
+  }
+
+  page(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): PageRow | undefined {
+    const value = this.#tables.pages.get(urlRowKey(partition, hostKey, urlKey));
+    return value && decoding('page row', () => decodePageRow(value));
+  }
+
+  /** Where a body was stored first; the digest is hexadecimal as in a page row. */
+  firstCopy(contentDigest: string): DigestRow | undefined {
+    if (contentDigest === '') return undefined;
+    const value = this.#tables.digests.get(Buffer.from(contentDigest, 'hex'));
+    return value && decoding('digest row', () => decodeDigestRow(value));
+  }
+
+  *denied(hostKey: HostKey, partition: PartitionIndex): Generator<DeniedCheckpoint> {
+    for (const { value } of rowsOf(this.#tables.denied, hostRange(partition, hostKey))) {
+      yield { hostKey, partition, ...decoding('denied row', () => decodeDenied(value)) };
+    }
+  }
+
+  isDenied(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): boolean {
+    return this.#tables.denied.get(urlRowKey(partition, hostKey, urlKey)) !== undefined;
+  }
+
+  /** All hosts of a crawl, or those of the partitions asked for. */
+  *hosts(owns: (partition: PartitionIndex) => boolean = () => true): Generator<HostAt> {
+    for (const { at, value } of this.#hostValues(owns)) {
+      yield { ...at, row: decoding('host row', () => decodeHostRow(value, at.partition)) };
+    }
+  }
+
+  /** Hosts with queued entries. */
+  *hostsWithWork(owns: (partition: PartitionIndex) => boolean): Generator<HostAt> {
+    for (const { at, value } of this.#hostValues(owns)) {
+      if (!decoding('host row', () => hostRowHasWork(value))) continue;
+      yield { ...at, row: decoding('host row', () => decodeHostRow(value, at.partition)) };
+    }
+  }
+
+  *unparsed(owns: (partition: PartitionIndex) => boolean): Generator<UnparsedPage> {
+    for (const { key, value } of rowsOf(this.#tables.unparsed)) {
+      const { partition, ...page } = decoding('unparsed row', () =>
+        decodeUnparsed(value, idOfKey(key)),
+      );
+      if (owns(partitionIndex(partition))) yield page;
+    }
+  }
+
+  *#hostValues(
+    owns: (partition: PartitionIndex) => boolean,
+  ): Generator<{ at: { hostKey: HostKey; partition: PartitionIndex }; value: Buffer }> {
+    for (let index = 0; index < this.#partitions; index++) {
+      const partition = partitionIndex(index);
+      if (!owns(partition)) continue;
+      for (const { key, value } of rowsOf(this.#tables.hosts, partitionRange(partition))) {
+        yield { at: hostOfKey(key), value };
+      }
+    }
+  }
+}
+
+/** Runs a decoder and says which row was damaged. */
+export function decoding<Row>(what: string, decode: () => Row): Row {
+  try {
+    return decode();
+  } catch (error) {
+    if (error instanceof ByteDamage) throw damaged(what, error);
+    throw error;
+  }
+}
