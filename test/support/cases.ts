@@ -1,14 +1,20 @@
-// Conformance cases lie beside the project, not in it. This finds them from wherever the compiled test runs.
+// Finds the conformance cases, which lie beside the project and are not part of it.
 import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const PROJECT_ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** The folder of the cases; it may be absent. */
+export const CASES_DIRECTORY = resolve(PROJECT_ROOT, '../shared/cases');
+
 /**
- * Reads one file of conformance cases.
- * @param file name below `../shared/cases`, for example `traps.json`
- * @returns the parsed JSON; undefined when the folder is absent
+ * One parsed case file.
+ * @param file name inside the folder, for example `warc.json`
+ * @returns undefined when the file or the folder is absent
  */
-// biome-ignore lint/suspicious/noExplicitAny: each file has its own shape, and tests fail loudly on a wrong one
+// biome-ignore lint/suspicious/noExplicitAny: each suite has a shape of its own, and checks it by using it
 export function loadCases(file: string): any {
-  const url = new URL(`../../../../shared/cases/${file}`, import.meta.url);
-  return existsSync(url) ? JSON.parse(readFileSync(fileURLToPath(url), 'utf8')) : undefined;
+  const path = resolve(CASES_DIRECTORY, file);
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
 }
