@@ -14,11 +14,19 @@ export interface Glob {
   readonly anchored: boolean;
 }
 
-/** Most character comparisons an indexOf may need before the linear search is taken: about 10 µs. */
-const INDEX_OF_STEPS_MAX = 16_384;
+/** Characters a question may still search through; shared by all rules asked for one URL. */
+export interface SearchBudget {
+  chars: number;
+}
 
-/** True when the pattern matches a beginning of the path, or all of it when anchored. Never throws. */
-export function globMatches(glob: Glob, path: string): boolean {
+/** Most comparisons an indexOf may need before the linear search is taken; below that it is the faster one even at its worst. */
+const INDEX_OF_STEPS_MAX = 65_536;
+
+/**
+ * True when the pattern matches a beginning of the path, or all of it when anchored. Never throws.
+ * @param budget lessened by the characters searched; below zero the answer means nothing
+ */
+export function globMatches(glob: Glob, path: string, budget: SearchBudget): boolean {
   const { head, pieces, anchored } = glob;
   if (!path.startsWith(head)) return false;
   if (pieces.length === 0) return !anchored || path.length === head.length;
@@ -26,7 +34,8 @@ export function globMatches(glob: Glob, path: string): boolean {
   const searched = anchored ? pieces.length - 1 : pieces.length;
   for (let index = 0; index < searched; index++) {
     const piece = pieces[index]!;
-    const found = find(piece, path, position);
+    const found = budget.chars < 0 ? -1 : find(piece, path, position);
+    budget.chars -= (found < 0 ? path.length : found) - position;
     if (found < 0) return false;
     position = found + piece.length;
   }

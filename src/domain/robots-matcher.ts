@@ -1,11 +1,12 @@
 // Whether a URL may be fetched under the rules of its origin: step 5 of a URL's life, and every redirect hop of step 9.
 //
 // The longest matching rule decides, allow wins a tie, no match allows (RFC 9309 §2.2.2). Rules are compiled on first
-// use, in the order in which they win, so the first match ends the search; those that need a certain character after
-// the first slash are looked up by it. Invariants: never throws; time linear in path × rules at worst; a verdict is a
-// shared object, so asking allocates nothing for a URL in plain spelling. Rules are bound to one origin: the caller
+// use, in the order in which they win, so the first match ends the search; those with a literal beginning are looked up
+// by it. Invariants: never throws; time linear in path × rules at worst, and bounded
+// whatever they are; a verdict is a shared frozen object. Rules are bound to one origin: the caller
 // picks them (see `governs`); this file looks at the path alone.
-import { type Glob, globMatches } from './robots-glob.ts';
+import { type Glob, globMatches, type SearchBudget } from './robots-glob.ts';
+import { gramTable, mayOccur, pieceGrams } from './robots-grams.ts';
 import { normalizeOctets, queryForm, robotsPathOf } from './robots-path.ts';
 import type { RobotsRules } from './robots-rules.ts';
 
@@ -34,24 +35,46 @@ export function matchRobots(rules: RobotsRules, url: string): RobotsVerdict {
 
 const COMPILED = new WeakMap<RobotsRules, CompiledRobots>();
 const ALLOWED: RobotsVerdict = Object.freeze({ allowed: true });
-/** Up to this many rules a plain walk is faster and smaller than a table. */
+/** Up to this many rules a plain walk is faster and smaller than tables. */
 const WALKED_RULES_MAX = 8;
+/** Lengths of the beginnings by which rules are looked up, longest first. */
+const TABLE_CHARS: readonly number[] = [16, 8, 4, 2];
+/** Up to this many rules a plain walk is faster than a table of grams. */
+const WALKED_GLOBS_MAX = 64;
+/**
+ * Most characters searched for one question, at most 20 ns each (bench/robots.bench.ts), so no file holds a thread for
+ * longer than 80 ms a URL. 2,000 wildcard rules on a URL of 2,000 characters stay within it, 20,000 usually too.
+ */
+const SEARCHED_CHARS_MAX = 4_000_000;
+/** A file that costs more was written to cost: what cannot be decided is not fetched. */
+const TOO_COSTLY: RobotsVerdict = Object.freeze({
+  allowed: false,
+  line: 0,
+  rule: 'Disallow: (rules too costly to match)',
+});
 
 interface CompiledRule {
   readonly verdict: RobotsVerdict;
   readonly glob: Glob;
   /** The pattern in its second spelling, when that differs (see `queryForm`). */
   readonly queryGlob: Glob | undefined;
+  /** What must occur in a path for the rule to match (see robots-grams.ts); empty when that is not known. */
+  readonly grams: readonly number[];
   /** Octets of the pattern: the more, the more specific. */
   readonly octets: number;
   /** 0 for the rule that wins over all others. */
   rank: number;
 }
 
-/** Rules ready for matching; immutable. Costs about 150 bytes a rule beyond the rules themselves. */
+/** Rules found by the first characters of a path; each list from the strongest rule down. */
+interface HeadTable {
+  readonly chars: number;
+  readonly rules: Map<string, CompiledRule[]>;
+}
+
+/** Rules ready for matching; immutable. Costs about 200 bytes a rule beyond the rules themselves. */
 class CompiledRobots {
-  /** Rules by the character after the first slash of the path, and rules for any; each list from the strongest rule down. */
-  readonly #byCharacter = new Map<number, CompiledRule[]>();
+  readonly #tables: HeadTable[] = [];
   readonly #general: CompiledRule[] = [];
 
   constructor(rules: RobotsRules) {
@@ -63,8 +86,8 @@ class CompiledRobots {
     compiled.sort(strongerFirst);
     for (const [rank, rule] of compiled.entries()) {
       rule.rank = rank;
-      const isGeneral = compiled.length <= WALKED_RULES_MAX || rule.glob.head.length < 2;
-      (isGeneral ? this.#general : this.#listFor(rule.glob.head.charCodeAt(1))).push(rule);
+      const chars = compiled.length <= WALKED_RULES_MAX ? 0 : tableChars(rule.glob.head);
+      (chars === 0 ? this.#general : this.#listFor(rule.glob.head.slice(0, chars))).push(rule);
     }
   }
 
@@ -72,40 +95,72 @@ class CompiledRobots {
     const path = robotsPathOf(url);
     // The file itself is implicitly allowed (RFC 9309 §2.2.2), or it could never be read again.
     if (path === '/robots.txt') return ALLOWED;
-    const queryPath = queryForm(path, false);
-    let winner: CompiledRule | undefined;
-    const particular = this.#byCharacter.get(path.charCodeAt(1));
-    if (particular !== undefined) {
-      for (const rule of particular) {
-        if (!ruleMatches(rule, path, queryPath)) continue;
-        winner = rule;
-        break;
-      }
-    }
-    const rankEnd = winner?.rank ?? Number.POSITIVE_INFINITY;
-    for (const rule of this.#general) {
-      if (rule.rank > rankEnd) break;
-      if (!ruleMatches(rule, path, queryPath)) continue;
-      winner = rule;
-      break;
-    }
-    return winner?.verdict ?? ALLOWED;
+    const question = new Question(path);
+    for (const { chars, rules } of this.#tables) question.ask(rules.get(path.slice(0, chars)));
+    question.ask(this.#general);
+    return question.verdict();
   }
 
-  #listFor(code: number): CompiledRule[] {
-    let list = this.#byCharacter.get(code);
+  #listFor(head: string): CompiledRule[] {
+    let table = this.#tables.find(({ chars }) => chars === head.length);
+    if (table === undefined) {
+      table = { chars: head.length, rules: new Map() };
+      this.#tables.push(table);
+    }
+    let list = table.rules.get(head);
     if (list === undefined) {
       list = [];
-      this.#byCharacter.set(code, list);
+      table.rules.set(head, list);
     }
     return list;
   }
 }
 
-function ruleMatches(rule: CompiledRule, path: string, queryPath: string): boolean {
-  if (globMatches(rule.glob, path)) return true;
-  if (rule.queryGlob !== undefined) return globMatches(rule.queryGlob, queryPath);
-  return queryPath !== path && globMatches(rule.glob, queryPath);
+/** How many first characters a rule is looked up by: the largest table its head fills before any query, whose spelling varies. */
+function tableChars(head: string): number {
+  const query = head.indexOf('?');
+  const fixed = query < 0 ? head.length : query;
+  return TABLE_CHARS.find((chars) => chars <= fixed) ?? 0;
+}
+
+/** One URL asked about: its path in both spellings, and what has been found out so far. */
+class Question {
+  readonly #budget: SearchBudget = { chars: SEARCHED_CHARS_MAX };
+  readonly #path: string;
+  readonly #queryPath: string;
+  #grams: Uint8Array | undefined;
+  #winner: CompiledRule | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#queryPath = queryForm(path, false);
+  }
+
+  /** Looks through a sorted list for a rule that matches and is stronger than the one found before. */
+  ask(rules: readonly CompiledRule[] | undefined): void {
+    if (rules === undefined) return;
+    if (rules.length > WALKED_GLOBS_MAX) this.#grams ??= gramTable([this.#path, this.#queryPath]);
+    const grams = this.#grams;
+    const rankEnd = this.#winner?.rank ?? Number.POSITIVE_INFINITY;
+    for (const rule of rules) {
+      if (rule.rank > rankEnd) return;
+      if (grams !== undefined && !mayOccur(rule.grams, grams)) continue;
+      if (!this.#matches(rule)) continue;
+      this.#winner = rule;
+      return;
+    }
+  }
+
+  verdict(): RobotsVerdict {
+    if (this.#budget.chars < 0) return TOO_COSTLY;
+    return this.#winner?.verdict ?? ALLOWED;
+  }
+
+  #matches(rule: CompiledRule): boolean {
+    if (globMatches(rule.glob, this.#path, this.#budget)) return true;
+    if (rule.queryGlob === undefined && this.#queryPath === this.#path) return false;
+    return globMatches(rule.queryGlob ?? rule.glob, this.#queryPath, this.#budget);
+  }
 }
 
 function strongerFirst(first: CompiledRule, second: CompiledRule): number {
@@ -127,13 +182,15 @@ function compileRule(rules: RobotsRules, index: number): CompiledRule | undefine
   }
   const differs = queryLiterals.some((literal, at) => literal !== literals[at]);
   const allowed = rules.allows[index] ?? false;
+  const glob = globOf(literals, anchored);
   return {
     verdict: Object.freeze({
       allowed,
       line: rules.lines[index] ?? 0,
       rule: `${allowed ? 'Allow' : 'Disallow'}: ${pattern}`,
     }),
-    glob: globOf(literals, anchored),
+    glob,
+    grams: differs ? [] : pieceGrams(glob.pieces),
     queryGlob: differs ? globOf(queryLiterals, anchored) : undefined,
     octets: literals.join('*').length + (anchored ? 1 : 0),
     rank: 0,

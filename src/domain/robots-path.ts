@@ -20,6 +20,7 @@ export function robotsPathOf(url: string): string {
  * @param text any string; unpaired surrogates count as U+FFFD
  */
 export function normalizeOctets(text: string): string {
+  if (!UNUSUAL.test(text)) return text;
   let result = '';
   let copied = 0;
   for (let index = 0; index < text.length; index++) {
@@ -51,12 +52,11 @@ const PERCENT = 0x25;
 const QUERY_DATA = /%(?:3A|2F|3F|40)/g;
 const UNRESERVED = /[A-Za-z0-9._~-]/;
 
-/** 1 for what stands for itself: the characters of RFC 3986 path and query but `*`, `$`, `'` and `%`. */
-const KEPT = new Uint8Array(128);
-for (const character of '/?:@!&()+,;=-._~') KEPT[character.charCodeAt(0)] = 1;
-for (let code = 0; code < 128; code++) {
-  if (/[A-Za-z0-9]/.test(String.fromCharCode(code))) KEPT[code] = 1;
-}
+/** Anything but what stands for itself: the characters of RFC 3986 path and query without `*`, `$`, `'` and `%`. */
+const UNUSUAL = /[^A-Za-z0-9/?:@!&()+,;=._~-]/;
+const KEPT = Uint8Array.from({ length: 128 }, (_, code) =>
+  UNUSUAL.test(String.fromCharCode(code)) ? 0 : 1,
+);
 
 /** Where path or query begin; the end when there is neither. A string without scheme is all path. */
 function pathStart(url: string): number {
