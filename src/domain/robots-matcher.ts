@@ -2,9 +2,9 @@
 //
 // The longest matching rule decides, allow wins a tie, no match allows (RFC 9309 §2.2.2). Rules are compiled on first
 // use, in the order in which they win, so the first match ends the search; those with a literal beginning are looked up
-// by it. Invariants: never throws; time linear in path × rules at worst, and bounded
-// whatever they are; a verdict is a shared frozen object. Rules are bound to one origin: the caller
-// picks them (see `governs`); this file looks at the path alone.
+// by it. Invariants: never throws; time linear in path × rules at worst, and bounded whatever they are. Compiled rules
+// are a cache of bounded size and change no answer. Rules are bound to one origin: the caller picks them (see
+// `governs`); this file looks at the path alone.
 import { type Glob, globMatches, type SearchBudget } from './robots-glob.ts';
 import { gramTable, mayOccur, pieceGrams } from './robots-grams.ts';
 import { normalizeOctets, queryForm, robotsPathOf } from './robots-path.ts';
@@ -25,16 +25,33 @@ export interface RobotsVerdict {
  * @param url absolute, in the spelling that will be sent
  */
 export function matchRobots(rules: RobotsRules, url: string): RobotsVerdict {
-  let compiled = COMPILED.get(rules);
-  if (compiled === undefined) {
-    compiled = new CompiledRobots(rules);
-    COMPILED.set(rules, compiled);
-  }
-  return compiled.match(url);
+  return compiledFor(rules).match(url);
 }
 
-const COMPILED = new WeakMap<RobotsRules, CompiledRobots>();
+/** Rules kept compiled by a thread, in two generations: at most twice this many, some 30 MB, however many hosts it owns. */
+const COMPILED_RULES_MAX = 32_768;
+let young = new Map<RobotsRules, CompiledRobots>();
+let old = new Map<RobotsRules, CompiledRobots>();
+let youngRuleCount = 0;
+
+/** Compiled on first use and kept while in use: links come in runs for one host, and hosts without any cost nothing. */
+function compiledFor(rules: RobotsRules): CompiledRobots {
+  const known = young.get(rules);
+  if (known !== undefined) return known;
+  const compiled = old.get(rules) ?? new CompiledRobots(rules);
+  youngRuleCount += rules.patterns.length + 1;
+  if (youngRuleCount > COMPILED_RULES_MAX) {
+    old = young;
+    young = new Map();
+    youngRuleCount = rules.patterns.length + 1;
+  }
+  young.set(rules, compiled);
+  return compiled;
+}
+
 const ALLOWED: RobotsVerdict = Object.freeze({ allowed: true });
+const NO_PIECES: readonly string[] = [];
+const NO_GRAMS: readonly number[] = [];
 /** Up to this many rules a plain walk is faster and smaller than tables. */
 const WALKED_RULES_MAX = 8;
 /** Lengths of the beginnings by which rules are looked up, longest first. */
@@ -54,7 +71,9 @@ const TOO_COSTLY: RobotsVerdict = Object.freeze({
 });
 
 interface CompiledRule {
-  readonly verdict: RobotsVerdict;
+  /** Place in the parallel arrays of the rules. */
+  readonly index: number;
+  readonly allowed: boolean;
   readonly glob: Glob;
   /** The pattern in its second spelling, when that differs (see `queryForm`). */
   readonly queryGlob: Glob | undefined;
@@ -72,12 +91,14 @@ interface HeadTable {
   readonly rules: Map<string, CompiledRule[]>;
 }
 
-/** Rules ready for matching; immutable. Costs about 200 bytes a rule beyond the rules themselves. */
+/** Rules ready for matching; immutable. */
 class CompiledRobots {
+  readonly #rules: RobotsRules;
   readonly #tables: HeadTable[] = [];
   readonly #general: CompiledRule[] = [];
 
   constructor(rules: RobotsRules) {
+    this.#rules = rules;
     const compiled: CompiledRule[] = [];
     for (let index = 0; index < rules.patterns.length; index++) {
       const rule = compileRule(rules, index);
@@ -98,7 +119,8 @@ class CompiledRobots {
     const question = new Question(path);
     for (const { chars, rules } of this.#tables) question.ask(rules.get(path.slice(0, chars)));
     question.ask(this.#general);
-    return question.verdict();
+    if (question.tooCostly) return TOO_COSTLY;
+    return question.winner === undefined ? ALLOWED : verdictOf(this.#rules, question.winner);
   }
 
   #listFor(head: string): CompiledRule[] {
@@ -151,9 +173,12 @@ class Question {
     }
   }
 
-  verdict(): RobotsVerdict {
-    if (this.#budget.chars < 0) return TOO_COSTLY;
-    return this.#winner?.verdict ?? ALLOWED;
+  get winner(): CompiledRule | undefined {
+    return this.#winner;
+  }
+
+  get tooCostly(): boolean {
+    return this.#budget.chars < 0;
   }
 
   #matches(rule: CompiledRule): boolean {
@@ -165,7 +190,7 @@ class Question {
 
 function strongerFirst(first: CompiledRule, second: CompiledRule): number {
   if (first.octets !== second.octets) return second.octets - first.octets;
-  return Number(second.verdict.allowed) - Number(first.verdict.allowed);
+  return Number(second.allowed) - Number(first.allowed);
 }
 
 /** Undefined for a pattern that no path can match, since every path begins with a slash. */
@@ -173,7 +198,10 @@ function compileRule(rules: RobotsRules, index: number): CompiledRule | undefine
   const pattern = rules.patterns[index] ?? '';
   if (!pattern.startsWith('/') && !pattern.startsWith('*')) return undefined;
   const anchored = pattern.endsWith('$');
-  const literals = (anchored ? pattern.slice(0, -1) : pattern).split('*').map(normalizeOctets);
+  // A pattern without marks is its own literal: splitting it would copy the string.
+  const isPlain = !anchored && !pattern.includes('*');
+  const written = isPlain ? [pattern] : pattern.slice(0, anchored ? -1 : undefined).split('*');
+  const literals = written.map(normalizeOctets);
   const queryLiterals: string[] = [];
   let inQuery = false;
   for (const literal of literals) {
@@ -181,27 +209,30 @@ function compileRule(rules: RobotsRules, index: number): CompiledRule | undefine
     inQuery ||= literal.includes('?');
   }
   const differs = queryLiterals.some((literal, at) => literal !== literals[at]);
-  const allowed = rules.allows[index] ?? false;
   const glob = globOf(literals, anchored);
   return {
-    verdict: Object.freeze({
-      allowed,
-      line: rules.lines[index] ?? 0,
-      rule: `${allowed ? 'Allow' : 'Disallow'}: ${pattern}`,
-    }),
+    index,
+    allowed: rules.allows[index] ?? false,
     glob,
-    grams: differs ? [] : pieceGrams(glob.pieces),
+    grams: differs || glob.pieces.length === 0 ? NO_GRAMS : pieceGrams(glob.pieces),
     queryGlob: differs ? globOf(queryLiterals, anchored) : undefined,
     octets: literals.join('*').length + (anchored ? 1 : 0),
     rank: 0,
   };
 }
 
+function verdictOf(rules: RobotsRules, { index, allowed }: CompiledRule): RobotsVerdict {
+  const line = rules.lines[index] ?? 0;
+  return { allowed, line, rule: `${allowed ? 'Allow' : 'Disallow'}: ${rules.patterns[index]}` };
+}
+
 /** Empty pieces match anywhere and are left out, but for the last one of an anchored pattern: `/a*$`. */
 function globOf(literals: readonly string[], anchored: boolean): Glob {
+  const head = literals[0] ?? '';
+  if (literals.length === 1) return { head, pieces: NO_PIECES, anchored };
   const pieces = literals.slice(1);
   const needed = pieces.filter(
     (piece, at) => piece !== '' || (anchored && at === pieces.length - 1),
   );
-  return { head: literals[0] ?? '', pieces: needed, anchored };
+  return { head, pieces: needed, anchored };
 }

@@ -90,15 +90,30 @@ export function absoluteSitemaps(
 }
 
 const USER_AGENT_CHARS_MAX = 1024;
+/** Names that most browsers and crawlers carry: they count only when no other name has a group. */
+const GENERIC_TOKENS: ReadonlySet<string> = new Set([
+  'mozilla',
+  'compatible',
+  'applewebkit',
+  'khtml',
+  'like',
+  'gecko',
+  'chrome',
+  'safari',
+  'mobile',
+]);
 
 function groupFor(file: RobotsFile, productToken: string): string {
   const named = new Set<string>();
   for (const { agents } of file.groups) for (const agent of agents) named.add(agent);
   let best = '';
+  let generic = '';
   for (const token of tokensOf(productToken)) {
-    if (token.length > best.length && named.has(token)) best = token;
+    if (!named.has(token)) continue;
+    if (GENERIC_TOKENS.has(token)) generic ||= token;
+    else if (token.length > best.length) best = token;
   }
-  if (best !== '') return best;
+  if (best !== '' || generic !== '') return best || generic;
   return named.has(ANY_AGENT) ? ANY_AGENT : '';
 }
 
