@@ -41,11 +41,22 @@ export function redirectTarget(
   // An empty Location would lead to the same URL again, for ever.
   if (first === undefined || first === '') return NONE;
   if (values.some((value) => value !== first)) return { kind: 'refused', reason: 'ambiguous' };
-  return resolveLocation(first, baseUrl);
+  return judgeLocation(first, baseUrl);
 }
 
-/** Resolves one Location value by the WHATWG URL rules. */
-function resolveLocation(location: string, baseUrl: string): RedirectTarget {
+/**
+ * Resolves one Location value by the WHATWG URL rules.
+ * @param location Latin-1 text as received
+ * @param baseUrl absolute URL that was asked
+ * @returns absolute http(s) URL without fragment and credentials; undefined when it leads to no such place or is empty; never throws
+ */
+export function resolveLocation(location: string, baseUrl: string): string | undefined {
+  const text = location.trim();
+  const target = text === '' ? NONE : judgeLocation(text, baseUrl);
+  return target.kind === 'target' ? target.url : undefined;
+}
+
+function judgeLocation(location: string, baseUrl: string): RedirectTarget {
   const reference = decodeRawBytes(location);
   if (!URL.canParse(reference, baseUrl)) return { kind: 'refused', reason: 'invalid' };
   const url = new URL(reference, baseUrl);

@@ -95,7 +95,8 @@ function push(
   agent: string | undefined,
   content: readonly string[],
 ): void {
-  const text = content.join(',');
-  if (text.trim() === '') return;
-  sources.push(agent === undefined ? { content: text } : { agent, content: text });
+  const text = content.map((part) => part.trim()).filter((part) => part !== '');
+  if (text.length === 0) return;
+  const joined = text.join(', ');
+  sources.push(agent === undefined ? { content: joined } : { agent, content: joined });
 }
