@@ -31,18 +31,26 @@ export interface ExchangeConnection {
   readonly isBroken: boolean;
   /** About to send: the next bytes are this exchange's response. */
   sending(sink: HeadSink): void;
+  /** Sends the request once more on a new connection. */
+  resend(exchange: Exchange): void;
 }
 
-/** What an exchange needs besides its request. */
-export interface ExchangeOptions {
-  readonly bounds: BodyBounds;
+/** Who started the exchange. */
+export interface ExchangeOwner {
   readonly now: () => MonotonicMs;
   /** Asked right before the request is sent; false ends the exchange as `aborted`. */
   readonly mayRequest: (url: string) => boolean;
   /** Called once, before `ended`, when the connection is free again. */
   readonly released: (exchange: Exchange) => void;
-  /** Sends the request once more on a new connection. */
-  readonly resend: (exchange: Exchange) => void;
+}
+
+/** What is sent, and how much of the answer is taken. */
+export interface ExchangeSubject {
+  readonly request: FetchRequest;
+  readonly target: RequestTarget;
+  /** Fields of the request besides Host and Connection, flat. */
+  readonly fields: readonly string[];
+  readonly bounds: BodyBounds;
 }
 
 type Truncation = FetchResponse['truncated'];
@@ -57,14 +65,11 @@ const STATE_TRUNCATION = {
 
 /** A request in flight. */
 export class Exchange implements HeadSink {
-  readonly request: FetchRequest;
-  readonly target: RequestTarget;
-  /** Fields of the request besides Host and Connection, flat. */
-  readonly fields: readonly string[];
+  readonly subject: ExchangeSubject;
   readonly startedMs: MonotonicMs;
   /** Last sign of life (sent, or a byte of the answer); for the timeouts on silence. */
   lastByteMs: MonotonicMs;
-  readonly #options: ExchangeOptions;
+  readonly #owner: ExchangeOwner;
   readonly #connection: ExchangeConnection;
   readonly #ended: (outcome: FetchOutcome) => void;
   #abort: ((error?: Error) => void) | undefined;
@@ -76,18 +81,16 @@ export class Exchange implements HeadSink {
   #isOver = false;
 
   constructor(
-    subject: { request: FetchRequest; target: RequestTarget; fields: readonly string[] },
+    subject: ExchangeSubject,
     connection: ExchangeConnection,
-    options: ExchangeOptions,
+    owner: ExchangeOwner,
     ended: (outcome: FetchOutcome) => void,
   ) {
-    this.request = subject.request;
-    this.target = subject.target;
-    this.fields = subject.fields;
+    this.subject = subject;
     this.#connection = connection;
-    this.#options = options;
+    this.#owner = owner;
     this.#ended = ended;
-    this.startedMs = options.now();
+    this.startedMs = owner.now();
     this.lastByteMs = this.startedMs;
   }
 
@@ -121,8 +124,8 @@ export class Exchange implements HeadSink {
     }
     this.#abort = abort;
     this.#address = this.#connection.address;
-    this.lastByteMs = this.#options.now();
-    if (this.#options.mayRequest(this.request.url)) this.#connection.sending(this);
+    this.lastByteMs = this.#owner.now();
+    if (this.#owner.mayRequest(this.subject.request.url)) this.#connection.sending(this);
     else this.stop('aborted', 'no longer allowed to ask this host');
   }
 
@@ -138,7 +141,7 @@ export class Exchange implements HeadSink {
 
   onData(chunk: Buffer): boolean {
     if (this.#isOver) return true;
-    this.lastByteMs = this.#options.now();
+    this.lastByteMs = this.#owner.now();
     if (this.#payload?.add(chunk) === false) this.#cut('length');
     return true;
   }
@@ -155,7 +158,7 @@ export class Exchange implements HeadSink {
     if (this.#head === undefined && this.#mayResend(error)) {
       this.#isResent = true;
       this.#abort = undefined;
-      this.#options.resend(this);
+      this.#connection.resend(this);
       return;
     }
     if (this.#isKeepable(error)) {
@@ -169,13 +172,13 @@ export class Exchange implements HeadSink {
   // ------------------------------------------------------------------------------------------------ the head reader's sink
 
   firstByte(): void {
-    this.lastByteMs = this.#options.now();
+    this.lastByteMs = this.#owner.now();
     this.#firstByteMs ??= this.lastByteMs;
   }
 
   headRead(head: ResponseHead): void {
     this.#head = head;
-    this.#payload = new PayloadCollector(head.contentLength, this.#options.bounds.payloadBytesMax);
+    this.#payload = new PayloadCollector(head.contentLength, this.subject.bounds.payloadBytesMax);
   }
 
   // ------------------------------------------------------------------------------------------------ the owner's orders
@@ -216,7 +219,7 @@ export class Exchange implements HeadSink {
 
   #respond(truncated: Truncation): void {
     const head = this.#head as ResponseHead;
-    const endedMs = this.#options.now();
+    const endedMs = this.#owner.now();
     this.#over();
     const payload = this.#payload?.join() ?? new Uint8Array(0);
     const codings = contentCodings(head.headers);
@@ -225,7 +228,7 @@ export class Exchange implements HeadSink {
     } else if (codings.length === 0 || payload.length === 0) {
       this.#deliverResponse(head, endedMs, { payload, body: payload, truncated });
     } else {
-      decodeContent(payload, codings, this.#options.bounds.decodedBytesMax, ({ body, state }) => {
+      decodeContent(payload, codings, this.subject.bounds.decodedBytesMax, ({ body, state }) => {
         if (body.length === 0 && state === 'damaged') {
           this.#deliverFailure('protocol-error', `not ${codings.join(', ')} as declared`, endedMs);
           return;
@@ -237,14 +240,14 @@ export class Exchange implements HeadSink {
   }
 
   #fail(kind: FailureKind, detail: string): void {
-    const endedMs = this.#options.now();
+    const endedMs = this.#owner.now();
     this.#over();
     this.#deliverFailure(kind, detail, endedMs);
   }
 
   #over(): void {
     this.#isOver = true;
-    this.#options.released(this);
+    this.#owner.released(this);
   }
 
   #deliverResponse(
@@ -260,7 +263,7 @@ export class Exchange implements HeadSink {
       payload: content.payload,
       body: content.body,
       truncated: content.truncated,
-      requestHead: requestHead(this.target, this.fields),
+      requestHead: requestHead(this.subject.target, this.subject.fields),
       address: this.#address ?? '',
       startedMs: this.startedMs,
       firstByteMs: this.#firstByteMs ?? endedMs,

@@ -131,9 +131,9 @@ export class OriginClient implements ExchangeConnection {
   }
 
   #send(exchange: Exchange): void {
-    const { path } = exchange.target;
-    const headers = exchange.fields as string[];
-    this.#client.dispatch({ path, method: 'GET', headers }, exchange);
+    const { target, fields } = exchange.subject;
+    const options = { path: target.path, method: 'GET', headers: fields as string[] } as const;
+    this.#client.dispatch(options, exchange);
   }
 
   #connect(callback: buildConnector.Callback): void {
@@ -155,7 +155,7 @@ export class OriginClient implements ExchangeConnection {
   #dialTarget(exchange: Exchange): DialTarget {
     const { hostname, port, secure } = this.#target;
     return {
-      addresses: exchange.request.addresses,
+      addresses: exchange.subject.request.addresses,
       port,
       hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
       tls: secure

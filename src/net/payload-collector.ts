@@ -64,7 +64,8 @@ export class PayloadCollector {
     const size = Math.min(this.#declared ?? Number.POSITIVE_INFINITY, this.#bytesMax);
     // undici ends a message at its declared length, so what arrives fits; a wrong size falls back to the list.
     if (size <= TRUSTED_LENGTH_MAX && first.length + kept.length <= size) {
-      this.#area = new Uint8Array(size);
+      // Not cleared: every byte that is handed out was written.
+      this.#area = Buffer.allocUnsafeSlow(size);
       this.#area.set(first);
       this.#area.set(kept, first.length);
     } else {
@@ -77,7 +78,7 @@ export class PayloadCollector {
 /** Several pieces as one array. */
 export function joinChunks(chunks: readonly Uint8Array[], length: number): Uint8Array {
   if (chunks.length === 1) return chunks[0] as Uint8Array;
-  const joined = new Uint8Array(length);
+  const joined = Buffer.allocUnsafeSlow(length);
   let offset = 0;
   for (const chunk of chunks) {
     joined.set(chunk, offset);

@@ -24,9 +24,10 @@ const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 /** entity-tag of RFC 9110 §8.8.3. */
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 const ENTITY_TAG_MAX = 1_024;
-/** Authorities that need no rewriting: a lower-case ASCII name, perhaps a port. */
-const PLAIN_URL = /^(https?):\/\/([a-z0-9._-]+)(?::(\d{1,5}))?([/?][\x21\x23-\x7e]*)?$/;
-const ALL_DIGITS_LABEL = /(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/;
+/** URLs that need no rewriting: a lower-case ASCII name, perhaps a port without leading zeros, printable ASCII behind it. */
+const PLAIN_URL = /^(https?):\/\/([a-z0-9._-]+)(?::([1-9]\d{0,4}))?(\/[\x21\x22\x24-\x7e]*)?$/;
+/** A host whose last label is a number is an IPv4 address in some spelling: for the URL parser. */
+const NUMERIC_HOST = /(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/;
 
 /**
  * Takes a URL apart.
@@ -35,32 +36,17 @@ const ALL_DIGITS_LABEL = /(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/;
  */
 export function requestTarget(url: string): RequestTarget | undefined {
   const plain = PLAIN_URL.exec(url);
-  if (plain !== null) {
-    const [, scheme, hostname, port, path] = plain as unknown as string[];
-    // A host whose last label is a number is an IPv4 address in some spelling, and a default port is not written: both for the parser.
-    if (port === undefined && hostname && !ALL_DIGITS_LABEL.test(hostname)) {
-      const secure = scheme === 'https';
-      return {
-        origin: `${scheme}://${hostname}`,
-        secure,
-        hostname,
-        host: hostname,
-        port: secure ? 443 : 80,
-        path:
-          path === undefined
-            ? '/'
-            : path.startsWith('/')
-              ? withoutFragment(path)
-              : `/${withoutFragment(path)}`,
-      };
-    }
-  }
-  return parsedTarget(url);
-}
-
-function withoutFragment(path: string): string {
-  const hash = path.indexOf('#');
-  return hash < 0 ? path : path.slice(0, hash);
+  if (plain === null) return parsedTarget(url);
+  const hostname = plain[2] as string;
+  const secure = plain[1] === 'https';
+  const defaultPort = secure ? 443 : 80;
+  const port = plain[3] === undefined ? defaultPort : Number(plain[3]);
+  // A default port is not written, one beyond 65535 is none.
+  const isOdd = port > 65_535 || (plain[3] !== undefined && port === defaultPort);
+  if (isOdd || NUMERIC_HOST.test(hostname)) return parsedTarget(url);
+  const host = plain[3] === undefined ? hostname : `${hostname}:${plain[3]}`;
+  const path = plain[4] ?? '/';
+  return { origin: `${plain[1]}://${host}`, secure, hostname, host, port, path };
 }
 
 function parsedTarget(url: string): RequestTarget | undefined {

@@ -28,20 +28,24 @@ export type HeadReading =
 /** Status line. A missing reason, with or without its blank, is common (RFC 9112 §4). */
 const STATUS_LINE = /^HTTP\/(\d\.\d) (\d{3})(?: ([^\r\n\0]*))?$/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Control characters in a value (RFC 9110 §5.5): NUL, CR and LF spoil a head, the others become blanks. */
+/** A head without these needs no second look at its values. */
+const UNUSUAL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r[^\n]/;
+/** NUL and CR spoil a field, other control characters become blanks (RFC 9110 §5.5). */
 const DANGEROUS = /[\0\r\n]/;
-const CONTROL = /[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 const CONTROL_EACH = /[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 const DIGITS = /^\d{1,15}$/;
 const BLANK_ENDS = /^[ \t]+|[ \t]+$/g;
 
-/** Fields of a head on the way to a reading. */
+/** The fields of a head while they are read. */
 interface Draft {
+  readonly text: string;
+  readonly isUnusual: boolean;
   readonly headers: string[];
-  /** Lines for undici, built only once a repair was needed. */
-  damaged: boolean;
-  readonly lengths: string[];
-  readonly codings: string[];
+  /** True once something needs repair before undici may see it. */
+  isDamaged: boolean;
+  /** Values of Content-Length and Transfer-Encoding; several joined by commas, as RFC 9110 §5.3 has it. */
+  length: string | undefined;
+  coding: string | undefined;
 }
 
 /**
@@ -50,22 +54,26 @@ interface Draft {
  */
 export function readResponseHead(text: string): HeadReading {
   const lineEnd = text.indexOf('\n');
-  let damaged = text.charCodeAt(lineEnd - 1) !== 13;
-  const statusLine = STATUS_LINE.exec(text.slice(0, damaged ? lineEnd : lineEnd - 1));
+  const isBareLf = text.charCodeAt(lineEnd - 1) !== 13;
+  const statusLine = STATUS_LINE.exec(text.slice(0, isBareLf ? lineEnd : lineEnd - 1));
   if (statusLine === null) return { kind: 'broken', detail: 'not an HTTP status line' };
   const status = Number(statusLine[2]);
   if (status === 101) return { kind: 'broken', detail: 'protocol switch nobody asked for' };
-  if (status < 200) {
-    return status < 100
-      ? { kind: 'broken', detail: `status ${statusLine[2]}` }
-      : { kind: 'interim' };
-  }
-  const draft: Draft = { headers: [], damaged, lengths: [], codings: [] };
-  const fault = readFields(text, lineEnd + 1, draft);
+  if (status < 100) return { kind: 'broken', detail: `status ${statusLine[2]}` };
+  if (status < 200) return { kind: 'interim' };
+  const draft: Draft = {
+    text,
+    isUnusual: UNUSUAL.test(text),
+    headers: [],
+    isDamaged: isBareLf,
+    length: undefined,
+    coding: undefined,
+  };
+  const fault = readFields(draft, lineEnd + 1);
   if (fault !== undefined) return { kind: 'broken', detail: fault };
   const framing = judgeFraming(status, draft);
   if (typeof framing === 'string') return { kind: 'broken', detail: framing };
-  damaged = draft.damaged || framing.dropLength || framing.dropCoding;
+  const isRepaired = draft.isDamaged || framing.dropLength || framing.dropCoding;
   return {
     kind: 'final',
     head: {
@@ -73,54 +81,78 @@ export function readResponseHead(text: string): HeadReading {
       reason: statusLine[3] ?? '',
       headers: draft.headers,
       contentLength: framing.contentLength,
-      repaired: damaged ? rebuild(statusLine, draft.headers, framing) : undefined,
+      repaired: isRepaired ? rebuild(statusLine, draft.headers, framing) : undefined,
     },
   };
 }
 
 /** Fills the draft from the field lines; returns a fault, if there is one beyond repair. */
-function readFields(text: string, from: number, draft: Draft): string | undefined {
-  const { headers } = draft;
+function readFields(draft: Draft, from: number): string | undefined {
+  const { text } = draft;
   let position = from;
   while (position < text.length) {
     const lineEnd = text.indexOf('\n', position);
-    const crlf = text.charCodeAt(lineEnd - 1) === 13;
-    const end = crlf ? lineEnd - 1 : lineEnd;
-    if (!crlf) draft.damaged = true;
+    const isBareLf = text.charCodeAt(lineEnd - 1) !== 13;
+    const end = isBareLf ? lineEnd : lineEnd - 1;
+    if (isBareLf) draft.isDamaged = true;
     if (end <= position) break;
-    const first = text.charCodeAt(position);
-    if (first === 32 || first === 9) {
-      draft.damaged = true;
-      const folded = text.slice(position, end).replace(BLANK_ENDS, '');
-      if (DANGEROUS.test(folded)) return 'NUL or CR within a field';
-      if (headers.length > 0) headers[headers.length - 1] += ` ${folded}`;
-    } else {
-      const fault = readField(text, position, end, draft);
-      if (fault !== undefined) return fault;
-    }
+    const fault = isBlank(text.charCodeAt(position))
+      ? readFolded(draft, position, end)
+      : readField(draft, position, end);
+    if (fault !== undefined) return fault;
     position = lineEnd + 1;
   }
   return undefined;
 }
 
-function readField(text: string, start: number, end: number, draft: Draft): string | undefined {
+/** A line that continues the field before it. */
+function readFolded(draft: Draft, start: number, end: number): string | undefined {
+  const { headers } = draft;
+  draft.isDamaged = true;
+  const folded = draft.text.slice(start, end).replace(BLANK_ENDS, '');
+  if (DANGEROUS.test(folded)) return 'NUL or CR within a field';
+  if (headers.length === 0) return undefined;
+  // A length or a coding written over two lines is left unread on purpose: no honest server does that.
+  if (isFraming(headers[headers.length - 2] as string)) return 'framing field over two lines';
+  headers[headers.length - 1] += ` ${folded}`;
+  return undefined;
+}
+
+function readField(draft: Draft, start: number, end: number): string | undefined {
+  const { text } = draft;
+  if (draft.isUnusual) {
+    const line = text.slice(start, end);
+    if (DANGEROUS.test(line)) return 'NUL or CR within a field';
+    if (UNUSUAL.test(line)) draft.isDamaged = true;
+  }
   const colon = text.indexOf(':', start);
   if (colon < 0 || colon >= end) {
-    // No field at all: left out, as browsers do, unless it could hide one.
-    draft.damaged = true;
-    return DANGEROUS.test(text.slice(start, end)) ? 'NUL or CR within a field' : undefined;
+    // No field at all: left out, as browsers do.
+    draft.isDamaged = true;
+    return undefined;
   }
   let name = text.slice(start, colon);
-  const value = trimBlanks(text, colon + 1, end);
-  if (DANGEROUS.test(value) || DANGEROUS.test(name)) return 'NUL or CR within a field';
   if (!TOKEN.test(name)) {
-    draft.damaged = true;
+    draft.isDamaged = true;
     name = name.replace(BLANK_ENDS, '');
-  } else if (CONTROL.test(value)) {
-    draft.damaged = true;
   }
+  const value = trimBlanks(text, colon + 1, end);
   draft.headers.push(name, value);
+  if (name.length === 14 || name.length === 17) noteFraming(draft, name.toLowerCase(), value);
   return undefined;
+}
+
+function isFraming(name: string): boolean {
+  const lower = name.toLowerCase();
+  return lower === 'content-length' || lower === 'transfer-encoding';
+}
+
+function noteFraming(draft: Draft, lower: string, value: string): void {
+  if (lower === 'content-length') {
+    draft.length = draft.length === undefined ? value : `${draft.length},${value}`;
+  } else if (lower === 'transfer-encoding') {
+    draft.coding = draft.coding === undefined ? value : `${draft.coding},${value}`;
+  }
 }
 
 /** The text between two positions without blanks at its ends. */
@@ -139,46 +171,35 @@ function isBlank(code: number): boolean {
 /** Where the message ends, by RFC 9112 §6.3. */
 interface Framing {
   readonly contentLength: number | undefined;
+  /** Content-Length is not for undici: it is overridden, or written again once. */
   readonly dropLength: boolean;
   readonly dropCoding: boolean;
 }
 
+const NO_FRAMING: Framing = { contentLength: undefined, dropLength: false, dropCoding: false };
+
 /** @returns the framing, or why there is none */
-function judgeFraming(status: number, draft: Draft): Framing | string {
-  collectFraming(draft);
-  const { lengths, codings } = draft;
-  const bodiless = status === 204 || status === 304;
-  if (bodiless) {
-    const dropLength = lengths.length > 0;
-    return { contentLength: undefined, dropLength, dropCoding: codings.length > 0 };
+function judgeFraming(status: number, { length, coding }: Draft): Framing | string {
+  if (status === 204 || status === 304) {
+    if (length === undefined && coding === undefined) return NO_FRAMING;
+    return { contentLength: undefined, dropLength: true, dropCoding: true };
   }
-  if (codings.length > 0) {
+  if (coding !== undefined) {
     // No coding was asked for (no TE was sent), so chunked is all there may be; `identity` is what RFC 2616 called none.
-    const coding = codings.length === 1 ? codings[0] : codings.join(', ');
-    if (coding !== 'chunked' && coding !== 'identity') return `transfer coding ${coding}`;
-    if (coding === 'chunked') {
-      return { contentLength: undefined, dropLength: lengths.length > 0, dropCoding: false };
+    const name = coding.trim().toLowerCase();
+    if (name !== 'chunked' && name !== 'identity') return `transfer coding ${coding}`;
+    if (name === 'chunked') {
+      return { contentLength: undefined, dropLength: length !== undefined, dropCoding: false };
     }
   }
-  const length = lengths[0];
-  const none: Framing = { contentLength: undefined, dropLength: false, dropCoding: false };
-  if (length === undefined) return none;
-  if (!DIGITS.test(length)) return `content length ${JSON.stringify(length)}`;
-  if (lengths.some((other) => other !== length)) return 'content lengths that differ';
-  const repeated = lengths.length > 1;
-  return { contentLength: Number(length), dropLength: repeated, dropCoding: codings.length > 0 };
-}
-
-function collectFraming(draft: Draft): void {
-  const { headers } = draft;
-  for (let index = 0; index < headers.length; index += 2) {
-    const name = headers[index] as string;
-    const candidate = name.length === 14 || name.length === 17 ? name.toLowerCase() : '';
-    if (candidate !== 'content-length' && candidate !== 'transfer-encoding') continue;
-    const parts = (headers[index + 1] as string).split(',').map((part) => part.trim());
-    if (candidate === 'content-length') draft.lengths.push(...parts);
-    else draft.codings.push(...parts.map((part) => part.toLowerCase()));
-  }
+  if (length === undefined) return NO_FRAMING;
+  const dropCoding = coding !== undefined;
+  if (DIGITS.test(length)) return { contentLength: Number(length), dropLength: false, dropCoding };
+  const lengths = length.split(',').map((part) => part.trim());
+  const first = lengths[0] as string;
+  if (!DIGITS.test(first)) return `content length ${JSON.stringify(length)}`;
+  if (lengths.some((other) => other !== first)) return 'content lengths that differ';
+  return { contentLength: Number(first), dropLength: true, dropCoding };
 }
 
 /** The head once more, without what undici's parser refuses. */

@@ -11,7 +11,7 @@ import type { MonotonicMs } from '../base/units.ts';
 import type { FailureKind } from '../domain/failure.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { ClientCache } from './client-cache.ts';
-import { Exchange, type ExchangeOptions } from './exchange.ts';
+import { Exchange, type ExchangeOwner } from './exchange.ts';
 import { FetchError } from './fetch-error.ts';
 import { FETCH_LIMITS, type FetchLimits } from './fetch-limits.ts';
 import { OriginClient, type OriginClientOptions } from './origin-client.ts';
@@ -42,6 +42,12 @@ export interface UndiciFetcherOptions {
   readonly limits?: Partial<FetchLimits>;
 }
 
+/** A request in flight and the client it went to. */
+interface UnderWay {
+  readonly exchange: Exchange;
+  readonly client: OriginClient;
+}
+
 /** How often the clock is looked at. */
 const TICK_MS = 200;
 /** Framing (chunk sizes, extensions) may weigh this many times the payload, and this much besides, before it is taken for an attack. */
@@ -55,8 +61,8 @@ export class UndiciFetcher implements FetchPort {
   readonly #clients: ClientCache;
   readonly #standing: readonly string[];
   readonly #clientOptions: OriginClientOptions;
-  readonly #mayRequest: (url: string) => boolean;
-  readonly #underWay = new Map<number, { exchange: Exchange; client: OriginClient }>();
+  readonly #owner: ExchangeOwner;
+  readonly #underWay = new Map<number, UnderWay>();
   readonly #timer: NodeJS.Timeout;
   #secureContext: SecureContext | undefined;
   #isClosed = false;
@@ -65,7 +71,11 @@ export class UndiciFetcher implements FetchPort {
   constructor(options: UndiciFetcherOptions) {
     this.#options = options;
     this.#limits = { ...FETCH_LIMITS, ...options.limits };
-    this.#mayRequest = options.mayRequest ?? (() => true);
+    this.#owner = {
+      now: options.now,
+      mayRequest: options.mayRequest ?? (() => true),
+      released: (exchange) => this.#released(exchange),
+    };
     this.#clients = new ClientCache(this.#limits.clientsMax);
     this.#standing = checkedFields(options);
     const { trustedCertificates } = options;
@@ -109,8 +119,8 @@ export class UndiciFetcher implements FetchPort {
       () => new OriginClient(target, this.#clientOptions),
     );
     const fields = requestFields(this.#standing, request.etag, request.lastModified);
-    const subject = { request, target, fields };
-    const exchange = new Exchange(subject, client, this.#exchangeOptions(request, client), ended);
+    const subject = { request, target, fields, bounds: this.#limits.bodies[request.purpose] };
+    const exchange = new Exchange(subject, client, this.#owner, ended);
     this.#underWay.set(request.fetchId, { exchange, client });
     client.dispatch(exchange);
   }
@@ -134,7 +144,7 @@ export class UndiciFetcher implements FetchPort {
 
   #refusal(request: FetchRequest, target: RequestTarget | undefined): FailureKind | undefined {
     if (target === undefined) return 'protocol-error';
-    if (this.#isClosed || !this.#mayRequest(request.url)) return 'aborted';
+    if (this.#isClosed || !this.#owner.mayRequest(request.url)) return 'aborted';
     return request.addresses.length === 0 ? 'dns-failed' : undefined;
   }
 
@@ -153,21 +163,13 @@ export class UndiciFetcher implements FetchPort {
     queueMicrotask(() => ended(outcome));
   }
 
-  #exchangeOptions(request: FetchRequest, client: OriginClient): ExchangeOptions {
-    return {
-      bounds: this.#limits.bodies[request.purpose],
-      now: this.#options.now,
-      mayRequest: this.#mayRequest,
-      released: (exchange) => {
-        client.released(exchange);
-        this.#underWay.delete(request.fetchId);
-      },
-      resend: (exchange) => client.resend(exchange),
-    };
+  #released(exchange: Exchange): void {
+    const { fetchId } = exchange.subject.request;
+    this.#underWay.get(fetchId)?.client.released(exchange);
+    this.#underWay.delete(fetchId);
   }
 
-  #stop(pair: { exchange: Exchange; client: OriginClient }, kind: FailureKind, text: string): void {
-    const { exchange, client } = pair;
+  #stop({ exchange, client }: UnderWay, kind: FailureKind, text: string): void {
     exchange.stop(kind, text);
     if (!exchange.isSent) client.cancelDial(new FetchError(kind, text));
   }
@@ -195,8 +197,7 @@ export class UndiciFetcher implements FetchPort {
   }
 }
 
-function isFramingExcessive(pair: { exchange: Exchange; client: OriginClient }): boolean {
-  const { exchange, client } = pair;
+function isFramingExcessive({ exchange, client }: UnderWay): boolean {
   if (!exchange.hasHead) return false;
   const bound = FRAMING_BYTES_MAX + FRAMING_FACTOR_MAX * exchange.payloadBytes;
   return client.bytesRead() > bound;
