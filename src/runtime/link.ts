@@ -155,7 +155,8 @@ export class LinkEnd<Out, In> implements LinkSender<Out> {
     if (this.#isClosed || this.#credits === 0) return this.#refuse();
     this.#credits -= 1;
     this.#waiting.push(message);
-    if (this.#waiting.length >= this.#batchCountMax) this.flush();
+    // Without credit no further message can fill the batch: waiting would be for nothing.
+    if (this.#waiting.length >= this.#batchCountMax || this.#credits === 0) this.flush();
     else if (this.#alarm === undefined) {
       this.#alarm = this.#options.alarms.after(this.#options.batchDelayMs ?? 2, () => {
         this.#alarm = undefined;
