@@ -45,7 +45,7 @@ export function restoreBloom(read: (offset: number, length: number) => Uint8Arra
   const first = readChunk(read, 0);
   if (typeof first === 'string') return { kind: 'damaged', reason: first };
   if (first.length !== BLOOM_HEADER_BYTES) return { kind: 'damaged', reason: 'no header' };
-  const bytes = bloomBytesByHeader(first.slice().buffer);
+  const bytes = bloomBytesByHeader(new Uint8Array(first).buffer);
   const target = bytes === undefined ? undefined : newShared(bytes);
   if (bytes === undefined || target === undefined) return { kind: 'damaged', reason: 'bad header' };
   let offset = 0;

@@ -134,12 +134,12 @@ test('context.after fires in order of deadline, then of setting, at exactly its 
   strictEqual(virtualDispatcher.nextEventTime(), Infinity);
 });
 
-test('Timers holds 100,000 timers, gives them back by deadline and forgets cancelled ones', () => {
+test('Timers holds 20,000 timers, gives them back by deadline and forgets cancelled ones', () => {
   const timers = new Timers<number>();
   const random = new SeededRandom(2);
-  const ids = Array.from({ length: 100_000 }, (_, index) => timers.set(random.below(1e6), index));
+  const ids = Array.from({ length: 20_000 }, (_, index) => timers.set(random.below(1e6), index));
   for (let index = 0; index < ids.length; index += 2) timers.cancel(ids[index] as (typeof ids)[0]);
-  strictEqual(timers.size, 50_000);
+  strictEqual(timers.size, 10_000);
   let previous = -1;
   let fired = 0;
   for (let due = timers.takeDue(1e6); due !== undefined; due = timers.takeDue(1e6)) {
@@ -148,7 +148,7 @@ test('Timers holds 100,000 timers, gives them back by deadline and forgets cance
     previous = due.deadline;
     fired += 1;
   }
-  strictEqual(fired, 50_000);
+  strictEqual(fired, 10_000);
 });
 
 test('a throw in receive fails that actor alone: backoff, fresh state, mail kept, message lost', () => {
