@@ -2,7 +2,7 @@
 // stops a shard: every answer is bounded by a limit, and the figures are those the dispatcher keeps anyway.
 import type { ActorCell, CellState } from './actor-cell.ts';
 import { abridge } from './dead-letters.ts';
-import type { Dispatcher } from './dispatcher.ts';
+import type { Dispatcher, DispatcherCounters } from './dispatcher.ts';
 
 /** One actor. */
 export interface ActorRow {
@@ -20,6 +20,15 @@ export interface ActorRow {
   readonly bytes: number;
   readonly restarts: number;
   readonly lastError: string;
+}
+
+/** One dispatcher with its driver. */
+export interface DispatcherRow extends DispatcherCounters {
+  readonly deadLetters: number;
+  /** Milliseconds spent running actors; 0 in the simulator. */
+  readonly busyMs: number;
+  /** How late the event loop runs, smoothed, in milliseconds; 0 in the simulator. */
+  readonly loopDelayMs: number;
 }
 
 /** By what `top` sorts, the largest first. */
@@ -61,7 +70,12 @@ export function actorState(
 ): { readonly row: ActorRow; readonly state: unknown } | undefined {
   const cell = dispatcher.find(path);
   if (cell === undefined) return undefined;
-  return { row: actorRow(cell), state: cell.actor?.inspect?.() };
+  try {
+    return { row: actorRow(cell), state: cell.actor?.inspect?.() };
+  } catch (thrown) {
+    // A bug in an actor's own account must not end the thread that asked for it.
+    return { row: actorRow(cell), state: { error: String(thrown).slice(0, 500) } };
+  }
 }
 
 /** The first messages waiting for an actor, abridged; undefined when there is no such actor. */
@@ -78,6 +92,19 @@ export function mailboxRows(
     rows.push(abridge(message));
   }
   return rows;
+}
+
+/** The row of a dispatcher; `driver` is the RealDispatcher around it, if any. */
+export function dispatcherRow(
+  dispatcher: Dispatcher,
+  driver: { readonly busyMs: number; readonly loopDelayMs: number } = { busyMs: 0, loopDelayMs: 0 },
+): DispatcherRow {
+  return {
+    ...dispatcher.counters,
+    deadLetters: dispatcher.deadLetters.count,
+    busyMs: driver.busyMs,
+    loopDelayMs: driver.loopDelayMs,
+  };
 }
 
 /** The row of one actor. */

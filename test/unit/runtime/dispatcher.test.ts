@@ -4,7 +4,13 @@ import { SeededRandom } from '../../../src/base/random.ts';
 import type { Actor, ActorContext } from '../../../src/runtime/actor.ts';
 import { AskBook } from '../../../src/runtime/ask.ts';
 import type { DispatcherOptions } from '../../../src/runtime/dispatcher.ts';
-import { actorState, mailboxRows, topRows, treeRows } from '../../../src/runtime/inspection.ts';
+import {
+  actorState,
+  dispatcherRow,
+  mailboxRows,
+  topRows,
+  treeRows,
+} from '../../../src/runtime/inspection.ts';
 import { Mailbox } from '../../../src/runtime/mailbox.ts';
 import type { ActorFailure, SupervisionPolicy } from '../../../src/runtime/supervisor.ts';
 import { Timers } from '../../../src/runtime/timers.ts';
@@ -369,6 +375,8 @@ test('inspection rows tell path, mailbox, messages and state of each actor', () 
   );
   deepStrictEqual(actorState(dispatcher, 'a')?.state, { heard: 3 });
   strictEqual(actorState(dispatcher, 'nobody'), undefined);
+  const row = dispatcherRow(dispatcher);
+  deepStrictEqual([row.actors, row.messagesHandled, row.ready, row.deadLetters], [2, 4, 0, 0]);
 });
 
 test('equal seeds give equal runs of a dispatcher, other seeds other runs', () => {
