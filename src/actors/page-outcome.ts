@@ -28,7 +28,7 @@ export function verdictOf(outcome: FetchOutcome, wallNow: WallMs): PageVerdict {
   const retryAfterMs =
     asked === undefined || !honoured
       ? 0
-      : (parseRetryAfter(asked, { now: wallNow, waitMsMax: RETRY_AFTER_MAX_MS }) ?? 0);
+      : (parseRetryAfter(asked, wallNow, RETRY_AFTER_MAX_MS) ?? 0);
   return { failure, retryAfterMs };
 }
 

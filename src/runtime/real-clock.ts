@@ -8,14 +8,33 @@ import type { AlarmId, Alarms, Clock } from './clock.ts';
 /** Longest wait setTimeout takes (2^31 − 1 ms, about 25 days); longer ones are cut to it. */
 const TIMEOUT_MAX_MS = 2 ** 31 - 1;
 
-/** The clocks of this machine. */
+/** One moment by both clocks. Made once in a process and given to its threads, so that all of them tell the same wall-clock time. */
+export interface ClockAnchor {
+  readonly monotonic: MonotonicMs;
+  readonly wall: WallMs;
+}
+
+/**
+ * The clocks of this machine. Monotonic time counts from the boot of the machine, alike in all threads (`performance.now` alone counts from
+ * the start of its own thread). Wall time is the anchor's plus what has passed since: within a process it never jumps, whatever is done
+ * to the machine's clock; the next start sees the new time.
+ */
 export class RealClock implements Clock {
+  readonly anchor: ClockAnchor;
+  readonly #offsetMs: number;
+
+  /** @param anchor of the process; absent: this moment becomes the anchor */
+  constructor(anchor?: ClockAnchor) {
+    this.#offsetMs = Number(process.hrtime.bigint()) / 1e6 - performance.now();
+    this.anchor = anchor ?? { monotonic: this.now(), wall: wallMs(Date.now()) };
+  }
+
   now(): MonotonicMs {
-    return monotonicMs(performance.now());
+    return monotonicMs(performance.now() + this.#offsetMs);
   }
 
   wallNow(): WallMs {
-    return wallMs(Date.now());
+    return wallMs(this.anchor.wall + (this.now() - this.anchor.monotonic));
   }
 }
 

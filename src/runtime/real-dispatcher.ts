@@ -14,6 +14,8 @@ const TIMEOUT_MAX_MS = 2 ** 31 - 1;
 
 /** Options of {@link RealDispatcher}. */
 export type RealDispatcherOptions = Omit<DispatcherOptions, 'clock' | 'stopwatch' | 'onWork'> & {
+  /** The process's clock. */
+  readonly clock?: RealClock;
   /** Longest run before the event loop gets its turn. Default 4 ms. */
   readonly sliceMs?: number;
 };
@@ -43,7 +45,7 @@ export class RealDispatcher {
     this.#sliceMs = options.sliceMs ?? 4;
     this.dispatcher = new Dispatcher({
       ...options,
-      clock: new RealClock(),
+      clock: options.clock ?? new RealClock(),
       stopwatch: () => performance.now(),
       onWork: () => this.#schedulePump(),
     });
