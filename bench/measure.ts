@@ -50,8 +50,14 @@ export function printLine(
   const cpuSeconds = (cpu.user + cpu.system) / 1e6;
   const cpuNs = ((cpuSeconds * 1e9) / operations).toFixed(0);
   const rate = (operations / cpuSeconds / 1e6).toFixed(2);
-  process.stdout.write(
-    `${name.padEnd(44)} ${rate.padStart(7)} M/CPUs  cpu ${cpuNs.padStart(5)} ns  p50 ${at(0.5).padStart(5)} ns  ` +
-      `p99 ${at(0.99).padStart(5)} ns  total ${cpuSeconds.toFixed(2)} CPUs  checksum ${(checksum >>> 0).toString(16)}\n`,
-  );
+  const columns = [
+    name.padEnd(60),
+    `${rate.padStart(7)} M per CPU s`,
+    `cpu ${cpuNs.padStart(5)} ns`,
+    `p50 ${at(0.5).padStart(5)} ns`,
+    `p99 ${at(0.99).padStart(5)} ns`,
+    `total ${cpuSeconds.toFixed(2)} CPU s`,
+    `checksum ${(checksum >>> 0).toString(16)}`,
+  ];
+  process.stdout.write(`${columns.join('  ')}\n`);
 }
