@@ -198,6 +198,11 @@ export class ShardActor implements Actor<ShardMessage> {
     this.#armFlush();
   }
 
+  /** True when nothing is in flight and everything staged is durable: a shard that drains may end. What is unparsed is in its log. */
+  get isSettled(): boolean {
+    return this.gate.inFlight === 0 && this.stage.idle;
+  }
+
   inspect(): unknown {
     return { ...this.status(this.#context.now()), asksOpen: this.#asksOpen.size };
   }
