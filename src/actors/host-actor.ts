@@ -293,6 +293,7 @@ export class HostActor implements Actor<HostMessage> {
     if (this.#contact === 'committed') return true;
     if (this.#contact === 'none') {
       this.#contact = 'committing';
+      this.#services.stage.count('hosts');
       this.#touch(context);
       const self = context.self;
       this.#services.stage.afterCommit(() =>

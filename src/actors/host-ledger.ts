@@ -51,6 +51,7 @@ export class HostLedger {
   denied(band: Band, entry: QueueEntry): void {
     const { hostKey, partition } = this.#id;
     this.refused();
+    this.#services.stage.count('urls.settled');
     this.#services.stage.denied({ hostKey, partition, band, entry });
   }
 
@@ -60,7 +61,10 @@ export class HostLedger {
     this.#counts = raised(this.#counts, 'fetched');
     if (settlement.failed) this.#counts = raised(this.#counts, 'failed');
     if (settlement.stored) this.#counts = raised(this.#counts, 'stored');
-    if (settlement.page !== undefined) this.#services.stage.page(settlement.page);
+    if (settlement.page !== undefined) {
+      this.#services.stage.page(settlement.page);
+      this.#services.stage.count('urls.settled');
+    }
     this.#services.pages.settle(settlement.stored);
     return settlement;
   }
@@ -68,6 +72,7 @@ export class HostLedger {
   /** An entry of a host none of whose addresses may be contacted (I13). */
   forbidden(entry: QueueEntry, wallNow: WallMs): void {
     this.#services.stage.count('failures.address-forbidden');
+    this.#services.stage.count('urls.settled');
     this.#counts = raised(this.#counts, 'failed');
     const { urlKey, url, depth, hops, purpose } = entry;
     const { hostKey, partition } = this.#id;

@@ -14,6 +14,8 @@ import type { Band } from './ports.ts';
 export type BandWeights = readonly [number, number, number];
 
 const BACKOFF = 3;
+/** More due hosts than this in one heap are not counted: the front is then large enough for any rate. */
+const DUE_COUNT_MAX = 10_000;
 
 export interface ScheduleCounts {
   /** Hosts waiting for their ordinary gap or due now, by band. */
@@ -58,8 +60,13 @@ export class HostSchedule {
     for (const heap of this.#heaps) heap.remove(hostKey);
   }
 
-  has(hostKey: HostKey): boolean {
-    return this.#heaps.some((heap) => heap.has(hostKey));
+  /** When a host may be asked, by the monotonic clock; undefined when it waits for no slot. */
+  timeOf(hostKey: HostKey): number | undefined {
+    for (const heap of this.#heaps) {
+      const atMs = heap.priorityOf(hostKey);
+      if (atMs !== undefined) return atMs;
+    }
+    return undefined;
   }
 
   /** Takes a host that may be asked now out of the schedule; undefined when none is due. Never one before its time (I2). */
@@ -70,6 +77,11 @@ export class HostSchedule {
     const taken = heap.pop();
     assert(taken !== undefined, () => 'a due host vanished');
     return brandHostKey(taken);
+  }
+
+  /** Hosts that may be asked now, counted up to DUE_COUNT_MAX. */
+  countDue(nowMs: MonotonicMs): number {
+    return this.#heaps.reduce((sum, heap) => sum + heap.countAtMost(nowMs, DUE_COUNT_MAX), 0);
   }
 
   /** The earliest time any host may be asked; Infinity when none waits. */

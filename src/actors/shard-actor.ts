@@ -61,6 +61,8 @@ export interface ShardPorts {
   readonly router: LinkRouter;
   /** Delivers to a host actor, waking it up. False when it cannot take the message now. */
   offerHost(host: HostPlaceIdentity | HostKey, message: HostMessage): boolean;
+  /** Name resolutions whose answer is awaited. */
+  resolvesPending(): number;
   /** Hosts whose actors are awake. */
   activeHosts(): Iterable<HostKey>;
   /** Sends to another shard. False when the link has no credit now. */
@@ -80,6 +82,10 @@ export interface ShardStatus {
   /** Hosts waiting for their gap, by band. */
   readonly waiting: readonly [number, number, number];
   readonly backingOff: number;
+  /** Hosts that await a DNS or robots answer of another. */
+  readonly awaiting: number;
+  /** Hosts that could be asked now, were there slots. */
+  readonly due: number;
   /** Milliseconds until the next host may be asked after its ordinary gap; Infinity when none waits. */
   readonly nextGapInMs: number;
   /** The same including hosts in trouble. */
@@ -215,6 +221,8 @@ export class ShardActor implements Actor<ShardMessage> {
       quiet: this.stage.idle && this.#parse.isIdle && this.#exchange.isIdle,
       waiting: byBand,
       backingOff,
+      awaiting: this.#ports.resolvesPending() + this.#asksOpen.size,
+      due: this.schedule.countDue(nowMs),
       nextGapInMs: Math.max(this.schedule.nextGapMs() - nowMs, 0),
       nextInMs: Math.max(this.schedule.nextMs() - nowMs, 0),
       parseBacklog: this.#parse.backlog,

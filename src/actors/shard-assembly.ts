@@ -37,9 +37,7 @@ export interface ShardPlan {
 }
 
 export interface ShardMeans
-  extends Omit<ShardPorts, 'router' | 'offerHost' | 'activeHosts' | 'checkpoint' | 'reader'> {
-  readonly checkpoint: ShardPorts['checkpoint'];
-  readonly reader: ShardPorts['reader'];
+  extends Omit<ShardPorts, 'router' | 'offerHost' | 'activeHosts' | 'resolvesPending'> {
   readonly resolver: ResolvePort;
   readonly addresses: AddressBudget;
   readonly pages: PageAllowance;
@@ -115,6 +113,16 @@ export function assembleShard(
       return actor;
     },
   });
+  let resolvesPending = 0;
+  const counted: ResolvePort = {
+    resolve: (host, answered) => {
+      resolvesPending += 1;
+      means.resolver.resolve(host, (outcome) => {
+        resolvesPending -= 1;
+        answered(outcome);
+      });
+    },
+  };
   const ports: ShardPorts = {
     fetch: means.fetch,
     checkpoint: means.checkpoint,
@@ -128,6 +136,7 @@ export function assembleShard(
       return isTaken;
     },
     activeHosts: () => hosts.keys(),
+    resolvesPending: () => resolvesPending,
     sendPeer: (peer, message) => means.sendPeer(peer, message),
     storageFailed: (event) => means.storageFailed(event),
     markParsing: (urlKey) => means.markParsing(urlKey),
@@ -144,7 +153,7 @@ export function assembleShard(
   services = {
     policy: plan.policy,
     reader: means.reader,
-    resolver: means.resolver,
+    resolver: counted,
     stage: self.stage,
     gate: self.gate,
     addresses: means.addresses,

@@ -7,7 +7,7 @@ import type { InjectedUrl, ShardCommand } from '../actors/messages.ts';
 import type { ShardStatus } from '../actors/shard-actor.ts';
 import { unreachable } from '../base/assert.ts';
 import { CrawlError } from '../base/errors.ts';
-import type { CrawlConfig } from '../config/crawl-config.ts';
+import type { CrawlConfig } from '../config/options.ts';
 import { BloomGenerations } from '../runtime/bloom-generations.ts';
 import { type ClockAnchor, RealAlarms, RealClock } from '../runtime/real-clock.ts';
 import { RecentKeys } from '../runtime/recent-keys.ts';
@@ -107,7 +107,7 @@ export class CrawlProcess {
     const storage = await StorageThread.start(
       {
         store: {
-          dir: config.data,
+          dir: config.dataDir,
           partitions: config.partitions,
           partitionsExplicit: false,
           warc: {
@@ -140,7 +140,7 @@ export class CrawlProcess {
       pages: createAllowanceMemory(config.maxPages ?? 0, prepared.storedPages),
       parsing: new SharedArrayBuffer(8 * config.threads),
     };
-    const filter = new FilterKeeper({ dir: config.data, bloom, ready: memories.bloomReady, storage });
+    const filter = new FilterKeeper({ dir: config.dataDir, bloom, ready: memories.bloomReady, storage });
     const process = new CrawlProcess(options, storage, { anchor, memories, filter });
     self.process = process;
     if (config.seen === 'bloom') await filter.fill();

@@ -1,7 +1,10 @@
 // From the operator's configuration to what one shard is built with: bounds of its actors, policy of its hosts, limits of its fetcher.
 
 import { totalmem } from 'node:os';
+import { PRODUCT_TOKEN } from '../base/version.ts';
+import type { BandWeights } from '../actors/host-schedule.ts';
 import type { ShardPlan } from '../actors/shard-assembly.ts';
+import { assert } from '../base/assert.ts';
 import type { PartitionIndex } from '../base/units.ts';
 import { createIdentityRules } from '../domain/canonical-query.ts';
 import { Ring } from '../domain/ring.ts';
@@ -11,8 +14,8 @@ import type { UrlHasher } from '../domain/url-key.ts';
 import { FETCH_LIMITS, type FetchLimits } from '../net/fetch-limits.ts';
 import type { ShardThreadPlan } from './thread-plan.ts';
 
-/** Product token in robots.txt and start of the User-Agent (DESIGN.md §9). */
-export const PRODUCT_TOKEN = 'hostler';
+
+
 
 /** Share of the machine's memory that bodies on their way through one process may take, at most. */
 const BODIES_SHARE = 1 / 16;
@@ -31,7 +34,7 @@ export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan
       shards,
       productToken: PRODUCT_TOKEN,
       slotsMax: Math.max(Math.floor(config.concurrency / shards), 1),
-      bandWeights: config.bandWeights,
+      bandWeights: bandWeightsOf(config.bandWeights),
       flushMs: Math.min(config.commitWindowMs, 40),
       pendingBytesMax: bodies,
       backlogBytesMax: bodies,
@@ -61,6 +64,13 @@ export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan
     shardOf: (partition: PartitionIndex) => ring.ownerOf(partition),
     hostsActiveMax: config.activeHostsMax,
   };
+}
+
+/** @throws AssertionFailure when there are not three: the configuration has checked them */
+function bandWeightsOf(weights: readonly number[]): BandWeights {
+  const [first, second, third] = weights;
+  assert(first !== undefined && second !== undefined && third !== undefined, () => 'band weights');
+  return [first, second, third];
 }
 
 export function fetchLimitsOf(plan: ShardThreadPlan): Partial<FetchLimits> {

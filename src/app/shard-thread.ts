@@ -26,6 +26,7 @@ import { openThreadLink } from '../runtime/thread-link.ts';
 import { openCheckpointClient, type ShardStorage } from '../storage/open-client.ts';
 import { SeenStore } from '../storage/seen-store.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
+import { answerQuery } from './shard-inspection.ts';
 import { isShardPeerMessage } from './peer-messages.ts';
 import { fetchLimitsOf, shardPlanOf } from './shard-plan.ts';
 import type { FromShardThread, ShardThreadPlan, ToShardThread } from './thread-plan.ts';
@@ -44,7 +45,7 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     onFailure: ({ actor, error, stack }) => report({ kind: 'actor-failed', actor, error, stack }),
   });
   const bloom = BloomGenerations.attach(plan.memories.bloom);
-  const guard = new AddressGuard(plan.config.allowNet);
+  const guard = new AddressGuard(plan.config.allowNets);
   const fetcher = new UndiciFetcher({
     guard,
     now: () => clock.now(),
@@ -55,8 +56,8 @@ async function start(plan: ShardThreadPlan): Promise<void> {
   });
   const resolver = new DnsResolver({
     guard,
-    ...(plan.config.dns.length === 0 ? {} : { servers: plan.config.dns }),
-    families: plan.config.families,
+    ...(plan.config.dnsServers.length === 0 ? {} : { servers: plan.config.dnsServers }),
+    families: plan.config.addressFamilies,
   });
   const storage = openStorage(plan, () => shard);
   const seen = new SeenCheck(
@@ -114,7 +115,7 @@ async function start(plan: ShardThreadPlan): Promise<void> {
         finish(shard, message.graceMs, end);
         return;
       case 'inspect':
-        report({ kind: 'inspected', id: message.id, answer: shard.inspect(message.query) });
+        report({ kind: 'inspected', id: message.id, answer: answerQuery(driver.dispatcher, shard, message.query, driver) });
         return;
       default:
         unreachable(message);
@@ -146,7 +147,7 @@ function openStorage(plan: ShardThreadPlan, shard: () => RunningShard): OpenedSt
   let store: SeenStore | undefined;
   const storage = openCheckpointClient({
     port: plan.storagePort,
-    dir: plan.config.data,
+    dir: plan.config.dataDir,
     partitions: plan.partitions,
     warcPrefix: WARC_PREFIX,
     onEvent: (event) => shard().tell({ kind: 'storage', event }),
@@ -157,7 +158,7 @@ function openStorage(plan: ShardThreadPlan, shard: () => RunningShard): OpenedSt
     onSeenFlushWanted: () => store?.freeze(),
   });
   const seen = new SeenStore({
-    directory: `${plan.config.data}/frontier`,
+    directory: `${plan.config.dataDir}/frontier`,
     runs: plan.seenRuns,
     onMemtableFull: (frozen) => storage.client.sendSeenKeys(frozen),
   });

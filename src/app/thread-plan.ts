@@ -4,8 +4,9 @@ import type { MessagePort } from 'node:worker_threads';
 import type { ShardCommand } from '../actors/messages.ts';
 import type { StorageEvent } from '../actors/ports.ts';
 import type { ShardStatus } from '../actors/shard-actor.ts';
-import type { CrawlConfig } from '../config/crawl-config.ts';
+import type { CrawlConfig } from '../config/options.ts';
 import type { BloomHandle } from '../runtime/bloom-generations.ts';
+import type { TopOrder } from '../runtime/inspection.ts';
 import type { ClockAnchor } from '../runtime/real-clock.ts';
 import type { AllowanceMemory } from '../runtime/shared-allowance.ts';
 import type { BudgetMemory } from '../runtime/shared-budget.ts';
@@ -59,7 +60,10 @@ export type ToShardThread =
 export type ShardQuery =
   | { readonly kind: 'shard' }
   | { readonly kind: 'host'; readonly hostKey: bigint }
-  | { readonly kind: 'top'; readonly by: 'mailbox' | 'busy' | 'wait'; readonly limit: number }
+  | { readonly kind: 'tree'; readonly path: string; readonly limit: number }
+  | { readonly kind: 'top'; readonly by: TopOrder; readonly limit: number }
+  | { readonly kind: 'state'; readonly actor: string }
+  | { readonly kind: 'mailbox'; readonly actor: string }
   | { readonly kind: 'dead-letters' };
 
 /** From a shard to the main thread. */

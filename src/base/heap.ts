@@ -127,6 +127,19 @@ export class IndexedHeap<Key extends bigint | number = bigint> {
     this.#index = new Int32Array(32);
   }
 
+  /** Entries with a priority of at most `priority`, counted up to `countMax`. Costs what it counts, not the size of the heap. */
+  countAtMost(priority: number, countMax: number): number {
+    let count = 0;
+    const open = [0];
+    for (let position = open.pop(); position !== undefined; position = open.pop()) {
+      if (position >= this.#count || (this.#priorities[position] as number) > priority) continue;
+      count += 1;
+      if (count >= countMax) break;
+      open.push(2 * position + 1, 2 * position + 2);
+    }
+    return count;
+  }
+
   /** Every entry in heap order (not sorted). The heap must not change meanwhile. */
   *entries(): IterableIterator<[Key, number]> {
     for (let position = 0; position < this.#count; position++) {
