@@ -13,7 +13,8 @@ const FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 /** LMDB reports a short write as EIO; with less than this free it was the disk that was full. Bytes. */
 const SHORT_WRITE_FREE_BYTES = 1 << 20;
 const EIO = 5;
-const ENOSPC = 28;
+/** errno of EFBIG, ENOSPC and EDQUOT on Linux, as LMDB passes them on. */
+const FULL_NUMBERS: ReadonlySet<number> = new Set([27, 28, 122]);
 /** lmdb.h: MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_VERSION_MISMATCH. */
 const LMDB_DAMAGE: ReadonlySet<number> = new Set([-30796, -30797, -30793, -30794]);
 
@@ -38,7 +39,7 @@ export function troubleOf(error: unknown, path: string): StorageTrouble {
   if (typeof code === 'string' && FULL_CODES.has(code)) return 'disk-full';
   if (typeof code === 'number') {
     if (LMDB_DAMAGE.has(code)) return 'data-damaged';
-    if (code === ENOSPC) return 'disk-full';
+    if (FULL_NUMBERS.has(code)) return 'disk-full';
     if (code === EIO && freeBytes(path) < SHORT_WRITE_FREE_BYTES) return 'disk-full';
   }
   return 'disk';
