@@ -3,7 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { CheckpointBatch, StorageEvent } from '../../src/actors/ports.ts';
-import { CrawlError } from '../../src/base/errors.ts';
+import type { CrawlError } from '../../src/base/errors.ts';
 import { hostKey, urlKey } from '../../src/base/units.ts';
 import { loadBloomSnapshot } from '../../src/storage/bloom-snapshot.ts';
 import { bloomPath } from '../../src/storage/directory.ts';
@@ -24,7 +24,12 @@ import {
   PARTITIONS,
   partitionOf,
 } from '../fixtures/checkpoint-batches.ts';
-import { removeFolder, storeOptions, temporaryFolder, WARC_PREFIX } from '../fixtures/store-session.ts';
+import {
+  removeFolder,
+  storeOptions,
+  temporaryFolder,
+  WARC_PREFIX,
+} from '../fixtures/store-session.ts';
 
 const archives: string[] = [];
 const events = {

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { CheckpointBatch, QueueCursors } from '../../src/actors/ports.ts';
 import { hostKey, urlKey } from '../../src/base/units.ts';
-import type { CommitBoundary } from '../../src/storage/checkpoint-service.ts';
 import { readAuditLog } from '../../src/storage/audit-log.ts';
+import type { CommitBoundary } from '../../src/storage/checkpoint-service.ts';
 import { iterateRecords } from '../../src/storage/warc-reader.ts';
 import {
   answer,
@@ -78,7 +78,12 @@ class Model {
       if (sweep && before.tail > from) {
         // Only entries of earlier batches are swept, as an actor does that sweeps what has been committed.
         const entries = range(from, before.tail).map((at) => entryOf(host, urlOf(host, at), at));
-        chunks.push({ hostKey: hostKey(BigInt(host)), partition: partitionOf(host), band: 0 as const, entries });
+        chunks.push({
+          hostKey: hostKey(BigInt(host)),
+          partition: partitionOf(host),
+          band: 0 as const,
+          entries,
+        });
         chunkEnd = before.tail;
       }
       for (let count = 0; count < (done[index] ?? 0) && head < before.tail; count++) {
@@ -88,7 +93,10 @@ class Model {
         head += 1;
       }
       this.queues.set(host, { head, chunkEnd, tail });
-      hosts.push({ hostKey: hostKey(BigInt(host)), row: hostRowOf(host, { head, chunkEnd, tail }) });
+      hosts.push({
+        hostKey: hostKey(BigInt(host)),
+        row: hostRowOf(host, { head, chunkEnd, tail }),
+      });
     }
     this.audits += 1;
     return batchOf(this.sequence, {
@@ -138,7 +146,11 @@ async function checkRecovered(dir: string, expected: Snapshot): Promise<void> {
     }
     for (const url of expected.fetched) {
       const host = Math.floor(url / 1_000_000);
-      const row = session.reader.page(hostKey(BigInt(host)), partitionOf(host), urlKey(BigInt(url)));
+      const row = session.reader.page(
+        hostKey(BigInt(host)),
+        partitionOf(host),
+        urlKey(BigInt(url)),
+      );
       ok(row?.pointer, `page ${url} is stored`);
       const body = session.bodies.read(row.pointer);
       ok(body, `body of ${url} is whole`);
@@ -179,7 +191,9 @@ function tear(dir: string, tail: Uint8Array): void {
     ['frontier', /^urls-/],
     ['audit', /^audit-/],
   ] as const) {
-    const last = readdirSync(join(dir, folder)).filter((name) => pattern.test(name)).at(-1);
+    const last = readdirSync(join(dir, folder))
+      .filter((name) => pattern.test(name))
+      .at(-1);
     if (last !== undefined) appendFileSync(join(dir, folder, last), tail);
   }
 }
