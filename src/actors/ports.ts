@@ -158,6 +158,10 @@ export interface RobotsRow {
   readonly fetchedAt: WallMs;
   readonly expiresAt: WallMs;
   readonly status: number;
+  /** Failed fetches in a row, the last one included; 0 when the file is reachable. */
+  readonly failures: number;
+  /** When the first of them was; 0 when the file is reachable. */
+  readonly failingSince: WallMs;
 }
 
 /** Where a stored body is: a WARC file by number and the record's index in it. Stays valid when the file is compressed or moved. */
@@ -196,14 +200,16 @@ export interface PageCheckpoint {
   readonly urlKey: UrlKey;
   readonly url: string;
   readonly depth: number;
+  /** Redirect hops that led here; the targets of a redirect answer have one more. */
+  readonly hops: number;
   readonly fetchedAt: WallMs;
   readonly response: FetchResponse | undefined;
   readonly failure: FailureKind | undefined;
   readonly redirectTo: string | undefined;
   /** True for answers whose links are to be followed: the page enters the unparsed log in the same commit. */
   readonly parse: boolean;
-  /** False for robots.txt answers: archived, but they make no page row and are not counted as pages. */
-  readonly page: boolean;
+  /** Robots answers are archived, but make no page row; duplicates are looked for among pages only. */
+  readonly purpose: FetchPurpose;
 }
 
 /** A newly accepted URL, for the frontier log. */
@@ -325,6 +331,8 @@ export interface UnparsedPage {
   readonly urlKey: UrlKey;
   readonly url: string;
   readonly depth: number;
+  readonly hops: number;
+  readonly purpose: 'page' | 'sitemap';
   readonly pointer: BodyPointer;
 }
 
@@ -340,12 +348,12 @@ export interface StoredBody {
 export interface StateReader {
   host(hostKey: HostKey, partition: PartitionIndex): HostRow | undefined;
   robots(hostKey: HostKey, partition: PartitionIndex): readonly RobotsRow[];
-  /** The chunk that holds `sequence` as its first entry. */
+  /** The chunk that contains the entry `sequence` (its key is the greatest first sequence not above it). */
   chunk(
     hostKey: HostKey,
     partition: PartitionIndex,
     band: Band,
-    firstSequence: number,
+    sequence: number,
   ): readonly QueueEntry[] | undefined;
   page(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): PageRow | undefined;
   denied(hostKey: HostKey, partition: PartitionIndex): Iterable<DeniedCheckpoint>;
