@@ -7,7 +7,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { syncFolder } from './directory.ts';
+import { syncDirectory } from './files.ts';
 
 /** The filter's bytes with whatever the filter needs to use them again. */
 export interface BloomSnapshot {
@@ -52,7 +52,7 @@ export async function saveBloomSnapshot(path: string, snapshot: BloomSnapshot): 
   }
   await file.close();
   await rename(draft, path);
-  syncFolder(dirname(path));
+  syncDirectory(dirname(path));
 }
 
 /**

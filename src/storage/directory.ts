@@ -4,12 +4,9 @@
 
 import {
   accessSync,
-  closeSync,
   constants,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -18,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { CrawlError } from '../base/errors.ts';
 import { diskError, freeBytes } from './disk-error.ts';
+import { syncDirectory } from './files.ts';
 import type { DirectoryLock } from './lock.ts';
 import { takeLock } from './lock.ts';
 
@@ -69,7 +67,7 @@ export function openDirectory(dir: string, reserveBytes: number): DataDirectory 
   try {
     checkFormat(dir, { create: true });
     for (const folder of FOLDERS) mkdirSync(folderOf(dir, folder), { recursive: true });
-    syncFolder(dir);
+    syncDirectory(dir);
     return { dir, lock };
   } catch (error) {
     lock.release();
@@ -88,16 +86,6 @@ export function checkReadable(dir: string): void {
     });
   }
   checkFormat(dir, { create: false });
-}
-
-/** Makes what was created, renamed or removed in a folder durable (fsync of the directory, open(2) and fsync(2)). */
-export function syncFolder(path: string): void {
-  const folder = openSync(path, 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 function checkFormat(dir: string, options: { create: boolean }): void {

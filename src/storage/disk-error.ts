@@ -1,7 +1,8 @@
 // Turns what the operating system and LMDB say about a disk into this project's words: a CrawlError at the edge, a StorageEvent code
 // for the shards (step 10 fails in order, never half). The full disk is told apart from other trouble because the operator can act on it.
 
-import { statfsSync } from 'node:fs';
+import { rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { CrawlError } from '../base/errors.ts';
 import { ByteDamage } from './byte-reader.ts';
 
@@ -10,10 +11,11 @@ export type StorageTrouble = 'disk-full' | 'disk' | 'data-damaged';
 
 /** No room: out of blocks, over quota, over the file size limit of the process. */
 const FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-/** LMDB reports a short write as EIO; with less than this free it was the disk that was full. Bytes. */
-const SHORT_WRITE_FREE_BYTES = 1 << 20;
+/** LMDB reports a short write as EIO; if this many bytes cannot be written either, the disk or a quota was full. */
+const PROBE_BYTES = 1 << 20;
 const EIO = 5;
-const ENOSPC = 28;
+/** errno of EFBIG, ENOSPC and EDQUOT on Linux, as LMDB passes them on. */
+const FULL_NUMBERS: ReadonlySet<number> = new Set([27, 28, 122]);
 /** lmdb.h: MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_VERSION_MISMATCH. */
 const LMDB_DAMAGE: ReadonlySet<number> = new Set([-30796, -30797, -30793, -30794]);
 
@@ -27,21 +29,35 @@ const REMEDIES: Readonly<Record<StorageTrouble, string>> = {
 
 /**
  * What kind of trouble an error stands for.
- * @param path any path on the disk in question, to ask how much is free
+ * @param path the data directory, to ask how much may still be written
  */
 export function troubleOf(error: unknown, path: string): StorageTrouble {
   if (error instanceof ByteDamage) return 'data-damaged';
   if (error instanceof CrawlError) {
-    return error.code === 'disk-full' || error.code === 'data-damaged' ? error.code : 'disk';
+    if (error.code === 'disk-full' || error.code === 'data-damaged') return error.code;
+    return error.cause === undefined ? 'disk' : troubleOf(error.cause, path);
   }
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code === 'string' && FULL_CODES.has(code)) return 'disk-full';
   if (typeof code === 'number') {
     if (LMDB_DAMAGE.has(code)) return 'data-damaged';
-    if (code === ENOSPC) return 'disk-full';
-    if (code === EIO && freeBytes(path) < SHORT_WRITE_FREE_BYTES) return 'disk-full';
+    if (FULL_NUMBERS.has(code)) return 'disk-full';
+    if (code === EIO && isFull(path)) return 'disk-full';
   }
   return 'disk';
+}
+
+function isFull(path: string): boolean {
+  if (freeBytes(path) < PROBE_BYTES) return true;
+  const probe = join(path, 'lock.space-probe');
+  try {
+    writeFileSync(probe, Buffer.alloc(PROBE_BYTES), { flush: true });
+    return false;
+  } catch (error) {
+    return FULL_CODES.has(String((error as NodeJS.ErrnoException).code));
+  } finally {
+    rmSync(probe, { force: true });
+  }
 }
 
 /**

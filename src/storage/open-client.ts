@@ -31,7 +31,8 @@ export function openCheckpointClient(options: {
   readonly onSeenFlushWanted: () => void;
 }): ShardStorage {
   const { port, dir, partitions, warcPrefix, onEvent, onSeenRuns, onSeenFlushWanted } = options;
-  const tables = openTables(dir, { readOnly: false });
+  // The storage thread of this process has all tables open already, so opening them here changes nothing in the shared environment.
+  const tables = openTables(dir, { readOnly: true });
   const reader = new TableReader(tables, partitions);
   const bodies = new BodyReader(folderOf(dir, 'warc'), { prefix: warcPrefix });
   const callbacks = { onEvent, onSeenRuns, onSeenFlushWanted };

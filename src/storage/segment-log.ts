@@ -18,8 +18,8 @@ import {
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../base/assert.ts';
-import { syncFolder } from './directory.ts';
 import { damaged } from './disk-error.ts';
+import { syncDirectory } from './files.ts';
 
 /** One live file of a log and how much of it is committed, in bytes. */
 export interface LogSegment {
@@ -152,7 +152,7 @@ export class SegmentLog {
     const path = this.pathOf(this.current);
     const isNew = !existsSync(path);
     this.#file = openSync(path, isNew ? 'w' : 'r+');
-    if (isNew) syncFolder(this.#folder);
+    if (isNew) syncDirectory(this.#folder);
     return this.#file;
   }
 
