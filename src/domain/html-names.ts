@@ -90,6 +90,14 @@ export const ELEMENTS = [
   'html',
   'bgsound',
   'keygen',
+  'td',
+  'th',
+  'tr',
+  'tbody',
+  'thead',
+  'tfoot',
+  'caption',
+  'colgroup',
 ] as const;
 
 export type ElementName = (typeof ELEMENTS)[number];

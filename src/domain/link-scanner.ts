@@ -135,6 +135,7 @@ const TRACKED: readonly ElementName[] = [
   'frameset',
   'col',
   'noscript',
+  'table',
 ];
 
 /** What a start tag of each element asks for, by element code. */
@@ -235,8 +236,8 @@ class MarkupWalk {
     const from = wanted ? tag.readAttributes(nameEnd) : tag.skipAttributes(nameEnd);
     if (from === CUT_OFF) return this.#end;
     if (element === 0 && !nested) return from;
-    const tracked = !this.#xml && (nested || IS_TRACKED[element] === 1);
-    const foreign = tracked ? context.startTag(tag) : false;
+    const tracked = nested || IS_TRACKED[element] === 1 || context.inTemplate;
+    const foreign = tracked && !this.#xml ? context.startTag(tag) : false;
     if (element === NOSCRIPT) this.#noscript = true;
     if (HAS_ATTRIBUTES[element] === 1 && !context.hidden) {
       this.#facts.startTag(tag, {

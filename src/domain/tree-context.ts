@@ -111,7 +111,19 @@ const ANNOTATION_XML = elementCode('annotation-xml');
 const SELECT = elementCode('select');
 const TEMPLATE = elementCode('template');
 const FRAMESET = elementCode('frameset');
+const TABLE = elementCode('table');
 const COLUMN = elementCode('col');
+const TABLE_PARTS = codes(
+  'td',
+  'th',
+  'tr',
+  'tbody',
+  'thead',
+  'tfoot',
+  'caption',
+  'colgroup',
+  'col',
+);
 const PARAGRAPH = elementCode('p');
 const BREAK = elementCode('br');
 const SHADOW_ROOT = attributeCode('shadowrootmode');
@@ -127,6 +139,8 @@ export class TreeContext {
   readonly #templates: number[] = [];
   readonly #templateHides: boolean[] = [];
   #hiding = 0;
+  /** Tables open, counted no lower than they are. */
+  #tables = 0;
   /** Open elements from the outermost foreign one; 0 outside foreign content. */
   depth = 0;
   /** True once the tree can no longer be told from here; stays so to the end of the page. */
@@ -137,6 +151,11 @@ export class TreeContext {
   /** True when the current node is an SVG or MathML element. */
   get foreign(): boolean {
     return this.depth > this.#floor() && this.#spaces[this.depth - 1] !== HTML;
+  }
+
+  /** True inside a template: then every known tag is of interest. */
+  get inTemplate(): boolean {
+    return this.#templates.length > 0;
   }
 
   /** True right inside an integration point, where tree builders differ on whether `<![CDATA[` is one. */
@@ -171,26 +190,34 @@ export class TreeContext {
   endTag(tag: TagReader): void {
     if (tag.element === TEMPLATE && this.#templates.length > 0) this.#endTemplate(tag);
     else if (this.depth > this.#floor()) this.#endForeign(tag);
-    else if (tag.element === SELECT && this.#templates.length === 0) this.inSelect = false;
+    else if (tag.element === TABLE && this.#templates.length === 0) {
+      this.#tables = Math.max(0, this.#tables - 1);
+    } else if (tag.element === SELECT && this.#templates.length === 0) this.inSelect = false;
   }
 
   #startHtml(tag: TagReader): void {
     const { element } = tag;
+    if (element === TABLE) this.#tables++;
+    else if (this.#templates.length > 0 && TABLE_PARTS.has(element)) this.#startPart(element);
     if (element === TEMPLATE) {
       const hides = !tag.has(SHADOW_ROOT);
       this.#templates.push(this.depth);
       this.#templateHides.push(hides);
       if (hides) this.#hiding++;
     } else if (element === SELECT) this.#startSelect();
-    else if (element === FRAMESET || (element === COLUMN && this.#templates.length > 0)) {
-      this.uncertain = true;
-    } else if (ROOTS.has(element)) {
+    else if (element === FRAMESET) this.uncertain = true;
+    else if (ROOTS.has(element)) {
       if (this.inSelect) this.uncertain = true;
       const space = element === SVG_ROOT ? SVG : MATH;
       if (!tag.selfClosing) this.#push(tag.nameHash, space, NO_INTEGRATION);
     } else if (this.depth > this.#floor() && !NO_CONTENT.has(element)) {
       this.#push(tag.nameHash, HTML, NO_INTEGRATION);
     }
+  }
+
+  /** A part of a table in a template: parse5 may take it for one of a table outside, and leave the template. */
+  #startPart(element: number): void {
+    if (this.#tables > 0 || element === COLUMN) this.uncertain = true;
   }
 
   #startSelect(): void {
