@@ -66,7 +66,7 @@ const PAGE_RELATIONS = ['canonical', 'next', 'prev', 'previous', 'alternate', 'a
 export function extractLinks(page: PageInput): ParsedPage {
   const contentType = page.contentType ?? headersNamed(page, 'content-type')[0];
   const type = parseMediaType(contentType ?? '');
-  if (isMarkup(type) && isXmlSitemap(page.body, type.charset))
+  if (mayBeSitemap(type) && isXmlSitemap(page.body, type.charset))
     return parsedSitemap(page, contentType);
   if (isHtml(type, page.body)) return parsedHtml(page, type);
   if (mayBeTextSitemap(page.url, type)) return parsedSitemap(page, contentType);
@@ -236,18 +236,12 @@ function isXml(type: MediaType): boolean {
   return /^(?:text|application)\/xml$|\+xml$/.test(type.essence);
 }
 
-/** Types under which sitemaps are served; what an image or a script looks like inside is no one's concern. */
-function isMarkup(type: MediaType): boolean {
-  const { essence } = type;
-  const text = essence.startsWith('text/') && !/css|javascript|markdown|csv/.test(essence);
-  return text || isXml(type) || mayHoldAnything(essence);
-}
+/** Types whose bodies are surely no sitemap: everything else is judged by its content, as sitemaps are served under any type. */
+const NEVER_SITEMAP =
+  /^(?:image|audio|video|font|multipart)\/|css|javascript|ecmascript|json|pdf|wasm|msword|officedocument/;
 
-function mayHoldAnything(essence: string): boolean {
-  return (
-    essence === '' ||
-    /^application\/(?:octet-stream|x?-?gzip|x-gzip|gzip|bogus|unknown)$/.test(essence)
-  );
+function mayBeSitemap(type: MediaType): boolean {
+  return !NEVER_SITEMAP.test(type.essence);
 }
 
 function isHtml(type: MediaType, body: Uint8Array): boolean {
@@ -258,7 +252,7 @@ function isHtml(type: MediaType, body: Uint8Array): boolean {
 
 /** A list of URLs in plain text is a sitemap only under a name that says so: any text may begin with a URL. */
 function mayBeTextSitemap(url: string, type: MediaType): boolean {
-  if (type.essence !== 'text/plain' && !mayHoldAnything(type.essence)) return false;
+  if (!mayBeSitemap(type)) return false;
   const path = url.replace(/[?#].*$/s, '');
   return /sitemap[^/]*$/i.test(path) && !/robots\.txt$/i.test(path);
 }

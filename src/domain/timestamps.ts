@@ -4,7 +4,7 @@
 const W3C =
   /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?)?)?$/;
 const MAIL =
-  /^(?:[A-Za-z]{3,9},?\s+)?(\d{1,2})\s+([A-Za-z]{3})[a-z]*\s+(\d{4})\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([A-Za-z]{1,4}|[+-]\d{4})?$/;
+  /^(?:[A-Za-z]{3,9},?\s+)?(\d{1,2})\s+([A-Za-z]{3})[a-z]*\s+(\d{2}|\d{4})\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([A-Za-z]{1,4}|[+-]\d{4})$/;
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const ZONES: Readonly<Record<string, string>> = {
   est: '-05:00',
@@ -50,7 +50,13 @@ export function feedTimestamp(text: string): string | undefined {
     match;
   const month = String(MONTHS.indexOf(name.toLowerCase()) + 1).padStart(2, '0');
   const time = `${hour.padStart(2, '0')}:${minute}:${second}`;
-  return w3cTimestamp(`${year}-${month}-${day.padStart(2, '0')}T${time}${zoneOf(zone)}`);
+  return w3cTimestamp(`${fullYear(year)}-${month}-${day.padStart(2, '0')}T${time}${zoneOf(zone)}`);
+}
+
+/** Two digits mean 1950 to 2049. RFC 5322 §4.3 */
+function fullYear(year: string): string {
+  if (year.length === 4) return year;
+  return Number(year) < 50 ? `20${year}` : `19${year}`;
 }
 
 function zoneOf(zone: string): string {

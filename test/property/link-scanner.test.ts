@@ -116,7 +116,7 @@ const FRAGMENTS = [
   '<link rel=next href=/n>',
 ];
 
-const ROUNDS_SECONDS = Number(process.env['FUZZ_SECONDS'] ?? '8');
+const ROUNDS_SECONDS = Number(process.env.FUZZ_SECONDS ?? '8');
 const PAGE_BYTES_MAX = 20_000;
 
 /** Mulberry32: small, seeded, good enough to draw edits. */
@@ -204,7 +204,7 @@ function shrink(page: string): string {
 }
 
 test('scanLinks loses no link that the parse5 tree of a damaged page has', () => {
-  const seed = Number(process.env['FUZZ_SEED'] ?? '20240607');
+  const seed = Number(process.env.FUZZ_SEED ?? '20240607');
   const random = seeded(seed);
   const end = performance.now() + ROUNDS_SECONDS * 1_000;
   let rounds = 0;
