@@ -62,7 +62,8 @@ const real = FOLDERS.flatMap((folder) => {
     return [];
   }
 });
-const pages = real.length > 0 ? real : Array.from({ length: PAGES_MAX }, (_, n) => generatedPage(n));
+const pages =
+  real.length > 0 ? real : Array.from({ length: PAGES_MAX }, (_, n) => generatedPage(n));
 const total = pages.reduce((sum, page) => sum + page.length, 0);
 console.log(`${pages.length} pages, ${(total / pages.length / 1_000).toFixed(1)} KB on average`);
 
@@ -75,11 +76,13 @@ measure('scanLinks with simhash', pages, (page) => {
   return text.finish().low;
 });
 measure('extractLinks', pages, (page) => {
-  return extractLinks({ url, contentType: 'text/html', body: page, userAgent: 'hostler' }).links.length;
+  return extractLinks({ url, contentType: 'text/html', body: page, userAgent: 'hostler' }).links
+    .length;
 });
 measure('simhash of all bytes', pages, (page) => {
   const text = new SimhashBuilder();
   text.addText(page, 0, page.length);
   return text.finish().low;
 });
-if (full) measure('parse5 tree', pages.slice(0, 60), (page) => parse5Links(latin1.get(page)!).links.length);
+if (full)
+  measure('parse5 tree', pages.slice(0, 60), (page) => parse5Links(latin1.get(page)!).links.length);

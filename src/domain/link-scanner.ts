@@ -163,18 +163,17 @@ class MarkupWalk {
   readonly #xml: boolean;
   #text: TextSink | undefined;
   #context = new TreeContext();
-  #linksOnly = false;
-  #noscript = false;
   /** Where second readings begin. */
   readonly #alternatives: number[] = [];
   /** One bit a byte: the `<` already read as tokens, kept once there is a second reading, which ends where it meets one. */
   #visited: Uint8Array | undefined;
 
   constructor(bytes: Uint8Array, facts: PageFacts, options: ScanOptions) {
-    this.#bytes = bytes;
+    // A plain view: a Buffer's own indexOf and subarray are slower.
+    this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#end = bytes.length;
     this.#facts = facts;
-    this.#tag = new TagReader(bytes, bytes.length);
+    this.#tag = new TagReader(this.#bytes, bytes.length);
     this.#xml = options.xml === true;
     this.#text = options.text;
   }
@@ -182,7 +181,7 @@ class MarkupWalk {
   run(start: number): void {
     this.#walk(start);
     this.#text = undefined;
-    this.#linksOnly = true;
+    this.#facts.linksOnly = true;
     for (let index = 0; index < this.#alternatives.length; index++) {
       this.#context = new TreeContext();
       this.#context.uncertain = true;
@@ -238,13 +237,9 @@ class MarkupWalk {
     if (element === 0 && !nested) return from;
     const tracked = nested || IS_TRACKED[element] === 1 || context.inTemplate;
     const foreign = tracked && !this.#xml ? context.startTag(tag) : false;
-    if (element === NOSCRIPT) this.#noscript = true;
+    if (element === NOSCRIPT) this.#facts.inNoscript = true;
     if (HAS_ATTRIBUTES[element] === 1 && !context.hidden) {
-      this.#facts.startTag(tag, {
-        foreign,
-        linksOnly: this.#linksOnly,
-        noscript: this.#noscript,
-      });
+      this.#facts.startTag(tag, foreign);
     }
     return IS_RAW_TEXT[element] === 1 ? this.#rawText(element, from, foreign) : from;
   }
@@ -269,7 +264,7 @@ class MarkupWalk {
   }
 
   #titleIn(start: number, end: number): void {
-    if (!this.#linksOnly && !this.#context.hidden) this.#facts.titleText(start, end);
+    if (!this.#facts.linksOnly && !this.#context.hidden) this.#facts.titleText(start, end);
   }
 
   #endOfContent(element: number, start: number): number {
@@ -285,7 +280,7 @@ class MarkupWalk {
     const tag = this.#tag;
     const from = tag.skipAttributes(tag.readName(at + 2));
     if (from === CUT_OFF) return this.#end;
-    if (tag.element === NOSCRIPT) this.#noscript = false;
+    if (tag.element === NOSCRIPT) this.#facts.inNoscript = false;
     if (!this.#xml && (this.#context.depth > 0 || IS_TRACKED[tag.element] === 1)) {
       this.#context.endTag(tag);
     }

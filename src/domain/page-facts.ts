@@ -66,7 +66,8 @@ const OTHER_METAS = new Set(
 );
 
 export class PageFacts {
-  readonly #bytes: Uint8Array;
+  /** As a Buffer, whose slices become strings fastest. */
+  readonly #bytes: Buffer;
   readonly #encoding: string;
   readonly links: PageLink[] = [];
   readonly metaRobots: MetaRobots[] = [];
@@ -78,39 +79,38 @@ export class PageFacts {
   declaredEncoding: string | undefined;
   /** True when a link was left out by a bound. */
   truncated = false;
+  /** Set on a reading of the page that may be wrong: it may add links but states nothing about the page. */
+  linksOnly = false;
+  /** Set inside noscript: a refresh there is meant for visitors without scripts, not for us. */
+  inNoscript = false;
 
   /**
    * @param bytes the page, in an encoding in which ASCII bytes are ASCII characters
    * @param encoding of its slices, as encodingOf names it
    */
   constructor(bytes: Uint8Array, encoding: string) {
-    this.#bytes = bytes;
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#encoding = encoding;
   }
 
   /**
    * Takes what a start tag says.
    * @param tag read with its attributes
-   * @param place.foreign an SVG or MathML element: only its links count
-   * @param place.linksOnly true on a reading of the page that may be wrong: it may add links but state nothing about the page
-   * @param place.noscript inside noscript: a refresh there is meant for visitors without scripts, not for us
+   * @param foreign an SVG or MathML element: only its links count
    */
-  startTag(
-    tag: TagReader,
-    place: { readonly foreign: boolean; readonly linksOnly: boolean; readonly noscript: boolean },
-  ): void {
+  startTag(tag: TagReader, foreign: boolean): void {
     const { element } = tag;
     if (element === A) {
       if (tag.has(HREF)) this.#addLink(tag, HREF, 'a');
-      if (place.foreign && tag.has(XLINK_HREF)) this.#addLink(tag, XLINK_HREF, 'a');
+      if (foreign && tag.has(XLINK_HREF)) this.#addLink(tag, XLINK_HREF, 'a');
     } else if (element === AREA) this.#addLink(tag, HREF, 'area');
     else if (element === FRAME) this.#addLink(tag, SRC, 'frame');
     else if (element === IFRAME) this.#addLink(tag, SRC, 'iframe');
-    else if (element === LINK) this.#addLinkElement(tag, place.linksOnly || place.foreign);
-    else if (place.linksOnly || place.foreign) return;
+    else if (element === LINK) this.#addLinkElement(tag, this.linksOnly || foreign);
+    else if (this.linksOnly || foreign) return;
     else if (element === BASE) {
       if (this.base === undefined && tag.has(HREF)) this.base = this.#reference(tag, HREF);
-    } else if (element === META) this.#addMeta(tag, place.noscript);
+    } else if (element === META) this.#addMeta(tag);
   }
 
   /** Takes the text of a title element; the first one counts. */
@@ -146,11 +146,11 @@ export class PageFacts {
     this.canonical = this.#reference(tag, HREF);
   }
 
-  #addMeta(tag: TagReader, noscript: boolean): void {
+  #addMeta(tag: TagReader): void {
     if (this.declaredEncoding === undefined) this.#readEncoding(tag);
     if (!tag.has(CONTENT)) return;
     if (tag.valueIs(HTTP_EQUIV, 'refresh')) {
-      if (noscript || this.refresh !== undefined) return;
+      if (this.inNoscript || this.refresh !== undefined) return;
       this.refresh = parseRefresh(this.#value(tag, CONTENT, REFERENCE_BYTES_MAX));
     }
     if (!tag.has(NAME) || this.metaRobots.length >= ROBOTS_METAS_MAX) return;

@@ -1,7 +1,7 @@
 // Near-duplicate fingerprints (steps 10 and 11): a 64-bit simhash over shingles of three words of a page's visible text, so that pages
-// that differ in a few words differ in a few bits. Words are taken from the bytes, without decoding. The 64 counters are kept as bit
-// planes: adding a feature is a few logical operations on two 32-bit halves instead of 64 additions, and every fifteenth time the planes
-// are emptied into real counters; that keeps a 100 KB page under 400 µs (bench/link-scanner.bench.ts).
+// that differ in a few words differ in a few bits. Words are taken from the bytes, without decoding. The low six bits of the 64 counters
+// are kept as bit planes: adding a feature is a dozen logical operations on each 32-bit half instead of 64 additions, and only what
+// carries out of the planes, one bit of 64, is counted singly; that keeps a 100 KB page under 400 µs (bench/link-scanner.bench.ts).
 // Source: Charikar, STOC 2002; Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007.
 import type { TextSink } from './link-scanner.ts';
 
@@ -16,15 +16,14 @@ export interface Simhash {
 /** Pages at most this many bits apart are near duplicates. Source: Manku et al. §4.1.1, for eight billion pages. */
 export const NEAR_DUPLICATE_BITS_MAX = 3;
 
-/** Adds planes hold up to 2⁴ − 1. */
-const PLANE_CAPACITY = 15;
+/** Bits of each counter that are kept in planes. */
+const PLANES = 6;
 
 /** Collects the features of one page. Give it to scanLinks as its text sink, then call finish. */
 export class SimhashBuilder implements TextSink {
-  readonly #counts = new Int32Array(64);
-  readonly #low = new Int32Array(4);
-  readonly #high = new Int32Array(4);
-  #pending = 0;
+  readonly #carries = new Int32Array(64);
+  readonly #low = new Int32Array(PLANES);
+  readonly #high = new Int32Array(PLANES);
   #features = 0;
   #previous = 0;
   #beforePrevious = 0;
@@ -34,37 +33,30 @@ export class SimhashBuilder implements TextSink {
     let hash = 0;
     for (let at = start; at < end; at++) {
       const byte = bytes[at]!;
-      const class_ = BYTE_CLASS[byte]!;
-      if (class_ === SEPARATOR) {
-        if (hash !== 0) this.#addWord(hash);
-        hash = 0;
-        continue;
-      }
-      if (class_ === IDEOGRAPH && hash !== 0) {
+      const letter = LETTERS[byte]!;
+      if (hash !== 0 && (letter === 0 || byte >= IDEOGRAPH_BYTE)) {
         this.#addWord(hash);
         hash = 0;
       }
-      hash = (Math.imul(hash, 0x01000193) + FOLDED[byte]! + 1) | 0;
+      if (letter !== 0) hash = (Math.imul(hash, 0x01000193) + letter) | 0;
     }
     if (hash !== 0) this.#addWord(hash);
   }
 
   /** Adds one feature by its hash, in two halves of 32 bits. */
   addFeature(high: number, low: number): void {
-    addToPlanes(this.#low, low);
-    addToPlanes(this.#high, high);
+    this.#count(addToPlanes(this.#low, low), 0);
+    this.#count(addToPlanes(this.#high, high), 32);
     this.#features++;
-    if (++this.#pending === PLANE_CAPACITY) this.#empty();
   }
 
   /** The fingerprint of all that was added: a bit is set where more than half of the features have it. */
   finish(): Simhash {
-    this.#empty();
     let high = 0;
     let low = 0;
     for (let bit = 0; bit < 32; bit++) {
-      if (this.#counts[bit]! * 2 > this.#features) low |= 1 << bit;
-      if (this.#counts[bit + 32]! * 2 > this.#features) high |= 1 << bit;
+      if (this.#total(this.#low, bit, 0) * 2 > this.#features) low |= 1 << bit;
+      if (this.#total(this.#high, bit, 32) * 2 > this.#features) high |= 1 << bit;
     }
     return { high: high >>> 0, low: low >>> 0, features: this.#features };
   }
@@ -77,32 +69,29 @@ export class SimhashBuilder implements TextSink {
     this.addFeature(scramble(mixed ^ 0x5bd1e995), scramble(mixed));
   }
 
-  #empty(): void {
-    const counts = this.#counts;
-    for (let plane = 0; plane < 4; plane++) {
-      const low = this.#low[plane]!;
-      const high = this.#high[plane]!;
-      for (let bit = 0; bit < 32; bit++) {
-        counts[bit]! += ((low >>> bit) & 1) << plane;
-        counts[bit + 32]! += ((high >>> bit) & 1) << plane;
-      }
+  /** Counts the bits that carried out of the planes. */
+  #count(carry: number, offset: number): void {
+    for (let bits = carry; bits !== 0; bits &= bits - 1) {
+      this.#carries[offset + 31 - Math.clz32(bits & -bits)]!++;
     }
-    this.#low.fill(0);
-    this.#high.fill(0);
-    this.#pending = 0;
+  }
+
+  #total(planes: Int32Array, bit: number, offset: number): number {
+    let total = this.#carries[offset + bit]! << PLANES;
+    for (let plane = 0; plane < PLANES; plane++) total += ((planes[plane]! >>> bit) & 1) << plane;
+    return total;
   }
 }
 
-function addToPlanes(planes: Int32Array, bits: number): void {
-  const ones = planes[0]!;
-  planes[0] = ones ^ bits;
-  const carryTwo = ones & bits;
-  const twos = planes[1]!;
-  planes[1] = twos ^ carryTwo;
-  const carryFour = twos & carryTwo;
-  const fours = planes[2]!;
-  planes[2] = fours ^ carryFour;
-  planes[3]! ^= fours & carryFour;
+/** Adds one to the counter of every bit set; answers the bits whose counter overflowed its planes. */
+function addToPlanes(planes: Int32Array, bits: number): number {
+  let carry = bits;
+  for (let plane = 0; plane < PLANES; plane++) {
+    const old = planes[plane]!;
+    planes[plane] = old ^ carry;
+    carry &= old;
+  }
+  return carry;
 }
 
 /** Mixes 32 bits so that each depends on all. Source: the finaliser of MurmurHash3 with Wellons' "lowbias32" constants. */
@@ -112,19 +101,14 @@ function scramble(value: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
-const SEPARATOR = 0;
-const LETTER = 1;
 /** The first byte of a UTF-8 character from U+3000 on: scripts without blanks, in which each character is taken as a word. */
-const IDEOGRAPH = 2;
+const IDEOGRAPH_BYTE = 0xe3;
 
-const BYTE_CLASS = Uint8Array.from({ length: 256 }, (_, byte) => {
-  if (byte >= 0xe3) return IDEOGRAPH;
-  if (byte >= 0x80) return LETTER;
-  return /[0-9A-Za-z]/.test(String.fromCharCode(byte)) ? LETTER : SEPARATOR;
+/** What each byte adds to a word's hash, letters without case; 0 for bytes that separate words. */
+const LETTERS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte < 0x80 && !/[0-9A-Za-z]/.test(String.fromCharCode(byte))) return 0;
+  return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
 });
-const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte,
-);
 
 /**
  * The fingerprint of a plain text.
