@@ -165,6 +165,7 @@ class MarkupWalk {
   #context = new TreeContext();
   /** Where second readings begin. */
   readonly #alternatives: number[] = [];
+  #branches = 0;
   /** One bit a byte: the `<` already read as tokens, kept once there is a second reading, which ends where it meets one. */
   #visited: Uint8Array | undefined;
 
@@ -252,7 +253,7 @@ class MarkupWalk {
     }
     const context = this.#context;
     const uncertain = context.uncertain || (context.inSelect && IS_RAW_IN_SELECT[element] === 0);
-    if (!uncertain && foreign) return start;
+    if (foreign && !(uncertain && this.#mayBranch)) return start;
     const close = this.#endOfContent(element, start);
     const name = elementTable.nameOf(element);
     const after = close >= this.#end ? CUT_OFF : this.#tag.skipAttributes(close + 2 + name.length);
@@ -297,20 +298,29 @@ class MarkupWalk {
     if (this.#xml) return endOfCdata(bytes, at + 9, this.#end);
     const { foreign } = this.#context;
     const uncertain = this.#context.uncertain || this.#context.atIntegrationPoint;
-    if (!foreign && !uncertain) return endOfBogusComment(bytes, at + 2, this.#end);
+    if (!uncertain || !this.#mayBranch) {
+      return foreign
+        ? endOfCdata(bytes, at + 9, this.#end)
+        : endOfBogusComment(bytes, at + 2, this.#end);
+    }
     const section = endOfCdata(bytes, at + 9, this.#end);
-    if (!uncertain) return section;
     const comment = endOfBogusComment(bytes, at + 2, this.#end);
     this.#alternative(foreign ? comment : section);
     return foreign ? section : comment;
   }
 
+  /** Looking for the start of a second reading may cost a whole pass, so it ends when no more are followed. */
+  get #mayBranch(): boolean {
+    return this.#branches < ALTERNATIVES_MAX;
+  }
+
   /** Remembers a second reading that begins at `start`. */
   #alternative(start: number): void {
+    if (!this.#mayBranch) return;
+    this.#branches++;
+    if (start >= this.#end) return;
     this.#visited ??= new Uint8Array((this.#end >>> 3) + 1);
-    if (this.#alternatives.length < ALTERNATIVES_MAX && start < this.#end) {
-      this.#alternatives.push(start);
-    }
+    this.#alternatives.push(start);
   }
 }
 

@@ -36,7 +36,7 @@ export class UrlsetReader implements XmlSink {
     if (ENTRIES.has(name) && !this.#open.some((open) => !ENTRIES.has(open))) {
       this.#endEntry();
       this.#open.length = 0;
-    } else if (FIELDS.has(name) && ENTRIES.has(this.#open.at(-1) ?? '')) {
+    } else if (FIELDS.has(name) && this.#open.length === 1 && ENTRIES.has(this.#open[0]!)) {
       this.#field = name;
       this.#text = '';
     }

@@ -116,7 +116,7 @@ const FRAGMENTS = [
   '<link rel=next href=/n>',
 ];
 
-const ROUNDS_SECONDS = Number(process.env.FUZZ_SECONDS ?? '8');
+const ROUNDS_SECONDS = Number(process.env.FUZZ_SECONDS ?? '5');
 const PAGE_BYTES_MAX = 20_000;
 
 /** Mulberry32: small, seeded, good enough to draw edits. */
