@@ -64,3 +64,16 @@ export function renameDurably(from: string, to: string): void {
   renameSync(from, to);
   syncDirectory(dirname(to));
 }
+
+/** Writes a file durably under the name `path`, over whatever was there, so that it appears whole or not at all. */
+export function replaceDurably(path: string, bytes: Uint8Array): void {
+  const temporary = `${path}.tmp`;
+  const fd = openSync(temporary, 'w');
+  try {
+    writeFully(fd, bytes, 0);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameDurably(temporary, path);
+}

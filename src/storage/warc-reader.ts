@@ -102,10 +102,19 @@ export function* iterateRecords(
 }
 
 /**
- * Takes one unpacked record apart.
+ * Takes one unpacked record apart and decodes its body.
  * @returns undefined when it is not a WARC record, or shorter than its Content-Length
  */
 export function parseRecord(bytes: Buffer, bodyBytesMax: number): StoredRecord | undefined {
+  const split = splitRecord(bytes);
+  if (split === undefined) return undefined;
+  const { httpHeaders, payload } = split;
+  const coding = fieldValues(httpHeaders, 'content-encoding');
+  return { ...split, body: decodeContent(payload, coding, bodyBytesMax) };
+}
+
+/** Like `parseRecord`, without decoding the body. */
+export function splitRecord(bytes: Buffer): Omit<StoredRecord, 'body'> | undefined {
   const head = parseHeaderLines(bytes, 0, 'utf8');
   if (head === undefined || !/^WARC\/1\.\d$/.test(head.firstLine)) return undefined;
   const lengthText = fieldValue(head.fields, 'content-length') ?? '';
@@ -117,17 +126,14 @@ export function parseRecord(bytes: Buffer, bodyBytesMax: number): StoredRecord |
   const isHttp = /^application\/http\b/i.test(fieldValue(head.fields, 'content-type') ?? '');
   const http = isHttp ? parseHeaderLines(block, 0, 'latin1') : undefined;
   if (http === undefined) {
-    const plain = { type, warcHeaders: head.fields, httpStatus: 0, httpHeaders: [] };
-    return { ...plain, payload: block, body: block };
+    return { type, warcHeaders: head.fields, httpStatus: 0, httpHeaders: [], payload: block };
   }
   const status = /^HTTP\/\d(?:\.\d)? +(\d{3})(?: |$)/i.exec(http.firstLine);
-  const payload = block.subarray(http.end);
   return {
     type,
     warcHeaders: head.fields,
     httpStatus: status === null ? 0 : Number(status[1]),
     httpHeaders: http.fields,
-    payload,
-    body: decodeContent(payload, fieldValues(http.fields, 'content-encoding'), bodyBytesMax),
+    payload: block.subarray(http.end),
   };
 }
