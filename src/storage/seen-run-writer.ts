@@ -21,7 +21,7 @@ const BLOCK_KEYS = PAGE_KEYS * 256;
 export class SeenRunWriter {
   readonly #path: string;
   readonly #fd: number;
-  readonly #block = new Uint32Array(BLOCK_KEYS * 2);
+  readonly #block: Uint32Array;
   readonly #filter: Uint32Array;
   readonly #fences: number[] = [];
   #blockKeys = 0;
@@ -36,6 +36,7 @@ export class SeenRunWriter {
    */
   constructor(path: string, keysMax: number) {
     this.#path = path;
+    this.#block = new Uint32Array(Math.max(1, Math.min(BLOCK_KEYS, keysMax)) * 2);
     this.#filter = new Uint32Array(filterWordsFor(keysMax));
     this.#fd = openSync(`${path}.tmp`, 'w');
   }
@@ -56,7 +57,7 @@ export class SeenRunWriter {
     if (this.#filter.length > 0) {
       this.#filter[filterWord(low, this.#filter.length)]! |= filterBits(high);
     }
-    if (this.#blockKeys === BLOCK_KEYS) this.#flush();
+    if (this.#blockKeys * 2 === this.#block.length) this.#flush();
   }
 
   /**
