@@ -50,8 +50,12 @@ export class PayloadCollector {
       this.#first = kept;
     } else if (this.#area === undefined && this.#chunks === undefined) {
       this.#second(kept);
-    } else if (this.#area !== undefined) {
+    } else if (this.#area !== undefined && this.#length + kept.length <= this.#area.length) {
       this.#area.set(kept, this.#length);
+    } else if (this.#area !== undefined) {
+      // More than was declared.
+      this.#chunks = [this.#area.subarray(0, this.#length), kept];
+      this.#area = undefined;
     } else {
       this.#chunks?.push(kept);
     }
@@ -62,7 +66,6 @@ export class PayloadCollector {
   #second(kept: Uint8Array): void {
     const first = this.#first as Uint8Array;
     const size = Math.min(this.#declared ?? Number.POSITIVE_INFINITY, this.#bytesMax);
-    // undici ends a message at its declared length, so what arrives fits; a wrong size falls back to the list.
     if (size <= TRUSTED_LENGTH_MAX && first.length + kept.length <= size) {
       // Not cleared: every byte that is handed out was written.
       this.#area = Buffer.allocUnsafeSlow(size);
