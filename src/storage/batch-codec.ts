@@ -27,8 +27,11 @@ export interface PackedPage {
   readonly url: string;
   readonly fetchedAt: number;
   readonly depth: number;
+  readonly hops: number;
   /** Enter the unparsed log, unless it is a duplicate. */
   readonly parse: boolean;
+  /** It is a sitemap, to be parsed as one. */
+  readonly sitemap: boolean;
   /** Its body lies elsewhere already (the stored copy behind a 304): the first member is no body for the row to point at. */
   readonly keepsPointer: boolean;
   /** WARC members in order; the first is the response. Empty when no answer came. */
@@ -61,6 +64,7 @@ const HAS_ROW = 1;
 const PARSE = 2;
 const KEEPS_POINTER = 4;
 const DEDUPE = 8;
+const SITEMAP = 16;
 const NOTHING = Buffer.alloc(0);
 
 /** Packs one page. */
@@ -69,13 +73,15 @@ export function writePage(writer: ByteWriter, page: PackedPage): void {
     (page.key === undefined ? 0 : HAS_ROW) |
       (page.parse ? PARSE : 0) |
       (page.keepsPointer ? KEEPS_POINTER : 0) |
-      (page.dedupe === undefined ? 0 : DEDUPE),
+      (page.dedupe === undefined ? 0 : DEDUPE) |
+      (page.sitemap ? SITEMAP : 0),
   );
   writer.block(page.key ?? NOTHING);
   writer.block(page.row);
   writer.text(page.url);
   writer.f64(page.fetchedAt);
   writer.varint(page.depth);
+  writer.varint(page.hops);
   writer.varint(page.members.length);
   for (const member of page.members) writer.block(member);
   if (page.dedupe !== undefined) writeDedupe(writer, page.dedupe);
@@ -146,6 +152,7 @@ function readPage(reader: ByteReader): PackedPage {
   const url = reader.text();
   const fetchedAt = reader.f64();
   const depth = reader.varint();
+  const hops = reader.varint();
   const members = readMany(reader, (from) => from.block());
   return {
     key: (flags & HAS_ROW) === 0 ? undefined : key,
@@ -153,7 +160,9 @@ function readPage(reader: ByteReader): PackedPage {
     url,
     fetchedAt,
     depth,
+    hops,
     parse: (flags & PARSE) !== 0,
+    sitemap: (flags & SITEMAP) !== 0,
     keepsPointer: (flags & KEEPS_POINTER) !== 0,
     members,
     dedupe: (flags & DEDUPE) === 0 ? undefined : readDedupe(reader),

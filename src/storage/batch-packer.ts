@@ -61,7 +61,7 @@ export function packBatch(
   for (const page of batch.pages) {
     const { packed, row } = packPage(page, storedCopy);
     writePage(writer, packed);
-    rows.push(page.page ? row : undefined);
+    rows.push(hasRow(page) ? row : undefined);
   }
   packRows(writer, batch);
   checkDiscovered(batch.discovered);
@@ -92,13 +92,15 @@ function packPage(
   const { response } = page;
   const named = (response === undefined) !== (page.failure === undefined);
   assert(named || response !== undefined, () => `page ${page.url} without outcome`);
-  const stored = response?.status === 304 && page.page ? storedCopy(page) : undefined;
+  const stored = response?.status === 304 && hasRow(page) ? storedCopy(page) : undefined;
   const base = {
-    key: page.page ? urlRowKey(page.partition, page.hostKey, page.urlKey) : undefined,
+    key: hasRow(page) ? urlRowKey(page.partition, page.hostKey, page.urlKey) : undefined,
     url: page.url,
     fetchedAt: page.fetchedAt,
     depth: page.depth,
+    hops: page.hops,
     parse: page.parse,
+    sitemap: page.purpose === 'sitemap',
     keepsPointer: stored !== undefined,
   };
   if (response === undefined) {
@@ -113,6 +115,11 @@ function packPage(
     return { packed: { ...base, row: packedRow, members, dedupe: undefined }, row };
   }
   return packAnswer(page, response, base);
+}
+
+/** Robots answers are archived and nothing more. */
+function hasRow(page: PageCheckpoint): boolean {
+  return page.purpose !== 'robots';
 }
 
 function packAnswer(
@@ -131,7 +138,7 @@ function packAnswer(
   const whole = response.status === 200 && hasBody && response.truncated === undefined;
   const { status, reason, headers, address } = response;
   const dedupe =
-    page.page && whole
+    page.purpose === 'page' && whole
       ? {
           contentDigest: Buffer.from(framed.contentDigest, 'hex'),
           payloadDigest: framed.payloadDigest,

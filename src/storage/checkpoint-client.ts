@@ -24,7 +24,7 @@ import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import type { StoredCopy } from './batch-packer.ts';
 import { packBatch } from './batch-packer.ts';
 import type { BodyReader } from './body-reader.ts';
-import { chunkName, PendingWrites } from './pending-writes.ts';
+import { PendingWrites } from './pending-writes.ts';
 import type { FrozenKeys } from './seen-store.ts';
 import type { SeenRunsChange, ToShard, ToStorage } from './storage-message.ts';
 import type { HostAt, TableReader } from './table-reader.ts';
@@ -110,11 +110,14 @@ export class CheckpointClient implements CheckpointPort, StateReader {
     hostKey: HostKey,
     partition: PartitionIndex,
     band: Band,
-    firstSequence: number,
+    sequence: number,
   ): readonly QueueEntry[] | undefined {
-    const pending = this.#pending.chunk(chunkName(hostKey, band, firstSequence));
-    if (pending !== undefined) return pending.value;
-    return this.#options.reader.chunk({ hostKey, partition, band, firstSequence });
+    const pending = this.#pending.chunkWith({ hostKey, band, sequence });
+    if (pending !== undefined) return pending;
+    const stored = this.#options.reader.chunk({ hostKey, partition, band, sequence });
+    const first = stored?.[0]?.sequence;
+    if (first === undefined) return undefined;
+    return this.#pending.hasChunk({ hostKey, band, sequence: first }) ? undefined : stored;
   }
 
   page(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): PageRow | undefined {

@@ -43,6 +43,12 @@ export function chunkRowKey(at: {
   return key;
 }
 
+/** The first sequence in a key of table chunks. */
+export function sequenceOfKey(key: Uint8Array): number {
+  if (key.length !== CHUNK_BYTES) throw new ByteDamage(`chunk key of ${key.length} bytes`);
+  return Number(asBuffer(key).readBigUInt64BE(HOST_BYTES + 1));
+}
+
 /** Key of table robots: one row per origin of the host. */
 export function robotsRowKey(partition: PartitionIndex, host: HostKey, origin: string): Buffer {
   const text = Buffer.from(origin, 'utf8').subarray(0, ORIGIN_BYTES_MAX);

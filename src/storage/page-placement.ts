@@ -53,8 +53,9 @@ export class PagePlacement {
       pages.putSync(key, placePage(page.row, pointer, other));
       if (unparsedId === 0 || pointer === undefined) continue;
       const { partition, hostKey } = hostOfKey(key);
-      const { url, depth } = page;
-      const waiting = { hostKey, urlKey: urlOfKey(key), url, depth, pointer };
+      const { url, depth, hops } = page;
+      const purpose = page.sitemap ? ('sitemap' as const) : ('page' as const);
+      const waiting = { hostKey, urlKey: urlOfKey(key), url, depth, hops, purpose, pointer };
       unparsed.putSync(idKey(unparsedId), encodeUnparsed(waiting, partition));
     }
     for (const { key, row } of this.#digests.values()) {

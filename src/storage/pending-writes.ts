@@ -3,6 +3,7 @@
 // pending (CheckpointPort.pendingBytes). URL keys name rows here without their host: they are unique in a crawl.
 
 import type {
+  Band,
   CheckpointBatch,
   DeniedCheckpoint,
   HostRow,
@@ -30,16 +31,21 @@ interface WrittenKeys {
   >;
 }
 
-/** Name of a chunk among the pending ones. */
-export function chunkName(hostKey: HostKey, band: number, firstSequence: number): string {
-  return `${hostKey}/${band}/${firstSequence}`;
+/** A place in one band's queue of one host. */
+interface QueuePlace {
+  readonly hostKey: HostKey;
+  readonly band: Band;
+  readonly sequence: number;
 }
+
+type PendingChunks = PendingRows<number, readonly QueueEntry[]>;
 
 /** The pending writes of one shard. A look-up gives undefined when nothing is pending for the key. */
 export class PendingWrites {
   readonly #written: WrittenKeys[] = [];
   readonly #hosts: PendingRows<HostKey, HostRow> = new Map();
-  readonly #chunks: PendingRows<string, readonly QueueEntry[]> = new Map();
+  /** By band, host and first sequence. */
+  readonly #chunks: readonly Map<HostKey, PendingChunks>[] = [new Map(), new Map(), new Map()];
   readonly #pages: PendingRows<UrlKey, PageRow> = new Map();
   readonly #robots = new Map<HostKey, PendingRows<string, RobotsRow>>();
   readonly #denied = new Map<HostKey, PendingRows<UrlKey, DeniedCheckpoint>>();
@@ -69,12 +75,11 @@ export class PendingWrites {
       inner(this.#robots, hostKey).set(row.origin, { value: row, sequence });
     }
     for (const { hostKey, band, firstSequence } of chunkRemovals) {
-      const name = chunkName(hostKey, band, firstSequence);
-      this.#chunks.set(name, { value: undefined, sequence });
+      inner(this.#band(band), hostKey).set(firstSequence, { value: undefined, sequence });
     }
     for (const { hostKey, band, entries } of chunks) {
-      const name = chunkName(hostKey, band, entries[0]?.sequence ?? 0);
-      this.#chunks.set(name, { value: entries, sequence });
+      const first = entries[0]?.sequence ?? 0;
+      inner(this.#band(band), hostKey).set(first, { value: entries, sequence });
     }
     for (const { hostKey, urlKey } of deniedRemovals) {
       inner(this.#denied, hostKey).set(urlKey, { value: undefined, sequence });
@@ -99,8 +104,17 @@ export class PendingWrites {
     return this.#hosts.get(hostKey);
   }
 
-  chunk(name: string): Pending<readonly QueueEntry[]> | undefined {
-    return this.#chunks.get(name);
+  /** The pending chunk that contains an entry; few are pending for one host. */
+  chunkWith({ hostKey, band, sequence }: QueuePlace): readonly QueueEntry[] | undefined {
+    for (const [first, { value }] of this.#band(band).get(hostKey) ?? []) {
+      if (value !== undefined && first <= sequence && sequence < first + value.length) return value;
+    }
+    return undefined;
+  }
+
+  /** True when a chunk with this first sequence is pending, be it its removal. */
+  hasChunk({ hostKey, band, sequence }: QueuePlace): boolean {
+    return this.#band(band).get(hostKey)?.has(sequence) === true;
   }
 
   page(urlKey: UrlKey): Pending<PageRow> | undefined {
@@ -125,6 +139,10 @@ export class PendingWrites {
     return this.#hosts.entries();
   }
 
+  #band(band: Band): Map<HostKey, PendingChunks> {
+    return this.#chunks[band] as Map<HostKey, PendingChunks>;
+  }
+
   #forget({ sequence, urlKeys, rows }: WrittenKeys): void {
     for (const urlKey of urlKeys) drop(this.#pages, urlKey, sequence);
     for (const { hostKey } of rows.hosts) drop(this.#hosts, hostKey, sequence);
@@ -132,10 +150,10 @@ export class PendingWrites {
       dropInner(this.#robots, hostKey, row.origin, sequence);
     }
     for (const { hostKey, band, firstSequence } of rows.chunkRemovals) {
-      drop(this.#chunks, chunkName(hostKey, band, firstSequence), sequence);
+      dropInner(this.#band(band), hostKey, firstSequence, sequence);
     }
     for (const { hostKey, band, entries } of rows.chunks) {
-      drop(this.#chunks, chunkName(hostKey, band, entries[0]?.sequence ?? 0), sequence);
+      dropInner(this.#band(band), hostKey, entries[0]?.sequence ?? 0, sequence);
     }
     for (const { hostKey, urlKey } of rows.deniedRemovals) {
       dropInner(this.#denied, hostKey, urlKey, sequence);

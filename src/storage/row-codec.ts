@@ -102,6 +102,8 @@ export function encodeRobotsRow(row: RobotsRow): Buffer {
   writer.f64(row.fetchedAt);
   writer.f64(row.expiresAt);
   writer.varint(row.status);
+  writer.varint(row.failures);
+  writer.f64(row.failingSince);
   writer.block(packr.pack(row.rules));
   return writer.view();
 }
@@ -115,9 +117,12 @@ export function decodeRobotsRow(value: Uint8Array): RobotsRow {
   const fetchedAt = wallMs(reader.f64());
   const expiresAt = wallMs(reader.f64());
   const status = reader.varint();
+  const failures = reader.varint();
+  const failingSince = wallMs(reader.f64());
   const packed = reader.block();
   reader.end();
-  return { origin, rules: unpackRules(packed), decision, fetchedAt, expiresAt, status };
+  const rules = unpackRules(packed);
+  return { origin, rules, decision, fetchedAt, expiresAt, status, failures, failingSince };
 }
 
 function unpackRules(packed: Uint8Array): unknown {
@@ -135,6 +140,8 @@ export function encodeUnparsed(page: Omit<UnparsedPage, 'unparsedId'>, partition
   writer.u64(page.hostKey);
   writer.u64(page.urlKey);
   writer.varint(page.depth);
+  writer.varint(page.hops);
+  writer.u8(page.purpose === 'sitemap' ? 1 : 0);
   writePointer(writer, page.pointer);
   writer.text(page.url);
   return writer.view();
@@ -150,10 +157,13 @@ export function decodeUnparsed(
   const host = hostKey(reader.u64());
   const url = urlKey(reader.u64());
   const depth = reader.varint();
+  const hops = reader.varint();
+  const purpose = reader.u8() === 1 ? 'sitemap' : 'page';
   const pointer = readPointer(reader);
   const text = reader.text();
   reader.end();
-  return { unparsedId, hostKey: host, urlKey: url, url: text, depth, pointer, partition };
+  const keys = { unparsedId, hostKey: host, urlKey: url, partition };
+  return { ...keys, url: text, depth, hops, purpose, pointer };
 }
 
 /** Where the first copy of a body lies, and what a revisit record must say of it. */

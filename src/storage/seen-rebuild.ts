@@ -2,7 +2,7 @@
 // was denied by robots.txt, or is in the frontier log, whose replay adds its keys anyway. Slower than reading runs, but it loses nothing.
 
 import { decodeChunk } from './entry-codec.ts';
-import { urlOfKey } from './keys.ts';
+import { sequenceOfKey, urlOfKey } from './keys.ts';
 import type { SeenRuns } from './seen-runs.ts';
 import { decoding } from './table-reader.ts';
 import type { Tables } from './tables.ts';
@@ -10,8 +10,6 @@ import { rowsOf } from './tables.ts';
 
 /** Keys sorted at a time: 8 MiB. */
 const PORTION_KEYS = 1 << 20;
-/** Where a chunk row's key holds its first sequence. */
-const SEQUENCE_AT = 11;
 
 /**
  * Adds runs with the keys of all rows.
@@ -40,8 +38,7 @@ function* knownKeys(tables: Tables): Generator<bigint> {
     for (const key of table.getKeys()) yield decoding('row key', () => urlOfKey(key));
   }
   for (const { key, value } of rowsOf(tables.chunks)) {
-    const first = Number(Buffer.from(key).readBigUInt64BE(SEQUENCE_AT));
-    for (const entry of decoding('chunk row', () => decodeChunk(value, first))) {
+    for (const entry of decoding('chunk row', () => decodeChunk(value, sequenceOfKey(key)))) {
       yield entry.urlKey;
     }
   }

@@ -22,6 +22,7 @@ import {
   hostRowKey,
   idOfKey,
   partitionRange,
+  sequenceOfKey,
   urlRowKey,
 } from './keys.ts';
 import { decodePageRow } from './page-codec.ts';
@@ -41,6 +42,14 @@ export interface HostAt {
   readonly hostKey: HostKey;
   readonly partition: PartitionIndex;
   readonly row: HostRow;
+}
+
+/** Names the chunk that contains an entry. */
+export interface ChunkPlace {
+  readonly hostKey: HostKey;
+  readonly partition: PartitionIndex;
+  readonly band: Band;
+  readonly sequence: number;
 }
 
 /** Reads committed rows. Iterables see one snapshot; do not keep one unfinished across turns of the event loop. */
@@ -72,14 +81,18 @@ export class TableReader {
     return rows;
   }
 
-  chunk(at: {
-    readonly hostKey: HostKey;
-    readonly partition: PartitionIndex;
-    readonly band: Band;
-    readonly firstSequence: number;
-  }): QueueEntry[] | undefined {
-    const value = this.#tables.chunks.get(chunkRowKey(at));
-    return value && decoding('chunk row', () => decodeChunk(value, at.firstSequence));
+  /** The chunk that contains an entry: the one with the greatest first sequence not above it. */
+  chunk(at: ChunkPlace): QueueEntry[] | undefined {
+    const { sequence } = at;
+    const start = chunkRowKey({ ...at, firstSequence: sequence });
+    const end = chunkRowKey({ ...at, firstSequence: 0 });
+    // Backwards from the entry; the end is left out, so the very first chunk is asked for by its key.
+    const range = { start, end, reverse: true, limit: 1 };
+    for (const { key, value } of this.#tables.chunks.getRange(range)) {
+      return entriesWith(value, sequenceOfKey(key), sequence);
+    }
+    const first = this.#tables.chunks.get(end);
+    return first && entriesWith(first, 0, sequence);
   }
 
   page(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): PageRow | undefined {
@@ -139,6 +152,16 @@ export class TableReader {
       }
     }
   }
+}
+
+/** The entries of a chunk row, if `sequence` is among them. */
+function entriesWith(
+  value: Uint8Array,
+  firstSequence: number,
+  sequence: number,
+): QueueEntry[] | undefined {
+  const entries = decoding('chunk row', () => decodeChunk(value, firstSequence));
+  return sequence < firstSequence + entries.length ? entries : undefined;
 }
 
 /** Runs a decoder and says which row was damaged. */

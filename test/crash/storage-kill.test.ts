@@ -51,7 +51,7 @@ async function check(dir: string, acknowledged: Acknowledged): Promise<number> {
     for (let index = 0; index < head; index++) checkBody(session, host, index);
     const waiting = new Set<number>();
     for (let first = 0; first < tail; first++) {
-      const chunk = session.reader.chunk({ ...at, firstSequence: first }) ?? [];
+      const chunk = session.reader.chunk({ ...at, sequence: first }) ?? [];
       for (const { sequence } of chunk) waiting.add(sequence);
     }
     for (let at = head; at < tail; at++) ok(waiting.has(at), `host ${host} lost entry ${at}`);

@@ -148,7 +148,7 @@ test('CheckpointService.commit keeps the stored copy of a page that answers 304'
 
 test('CheckpointService.commit archives robots.txt without a page row', () =>
   withSession((session) => {
-    const page = fetched(1, 11, answer('User-agent: *'), { page: false, parse: false });
+    const page = fetched(1, 11, answer('User-agent: *'), { purpose: 'robots', parse: false });
     session.submit(0, batchOf(1, { pages: [page] }));
     session.commit();
     strictEqual(session.reader.page(page.hostKey, page.partition, page.urlKey), undefined);
@@ -165,6 +165,8 @@ test('CheckpointService.commit puts and removes every kind of row', () =>
       fetchedAt: fetched(1, 1, undefined).fetchedAt,
       expiresAt: fetched(1, 2, undefined).fetchedAt,
       status: 200,
+      failures: 0,
+      failingSince: fetched(1, 3, undefined).fetchedAt,
     };
     const row = hostRowOf(1, { head: 0, chunkEnd: 2, tail: 2 });
     const entries = [entryOf(1, 7, 0), entryOf(1, 8, 1)];
@@ -181,7 +183,7 @@ test('CheckpointService.commit puts and removes every kind of row', () =>
     session.commit();
     deepStrictEqual(session.reader.host(at.hostKey, at.partition), row);
     deepStrictEqual(session.reader.robots(at.hostKey, at.partition), [robots]);
-    deepStrictEqual(session.reader.chunk({ ...at, firstSequence: 0 }), entries);
+    deepStrictEqual(session.reader.chunk({ ...at, sequence: 1 }), entries);
     ok(session.reader.isDenied(at.hostKey, at.partition, urlKey(9n)));
     deepStrictEqual([...session.reader.hostsWithWork(() => true)].length, 1);
     session.submit(
@@ -193,7 +195,7 @@ test('CheckpointService.commit puts and removes every kind of row', () =>
       }),
     );
     session.commit();
-    strictEqual(session.reader.chunk({ ...at, firstSequence: 0 }), undefined);
+    strictEqual(session.reader.chunk({ ...at, sequence: 1 }), undefined);
     deepStrictEqual([...session.reader.denied(at.hostKey, at.partition)], []);
     deepStrictEqual([...session.reader.hostsWithWork(() => true)], []);
   }));

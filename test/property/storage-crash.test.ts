@@ -177,7 +177,7 @@ function waitingUrls(
   const at = { hostKey: hostKey(BigInt(host)), partition: partitionOf(host), band: 0 as const };
   const found = new Map<number, number>();
   for (let first = 0; first < tail; first++) {
-    for (const entry of session.reader.chunk({ ...at, firstSequence: first }) ?? []) {
+    for (const entry of session.reader.chunk({ ...at, sequence: first }) ?? []) {
       found.set(entry.sequence, Number(entry.urlKey));
     }
   }

@@ -90,12 +90,16 @@ test('host, robots, unparsed, digest, chunk and denied rows survive a round trip
     fetchedAt: wallMs(1.5),
     expiresAt: wallMs(2 ** 41),
     status: 503,
+    failures: 3,
+    failingSince: wallMs(9),
   };
   deepStrictEqual(decodeRobotsRow(encodeRobotsRow(robots)), robots);
   const page = { hostKey: hostKey(1n), urlKey: urlKey(2n), url: 'http://ü', depth: 3 };
+  const kind = { hops: 2, purpose: 'sitemap' as const };
   const pointer = { file: 70_000, record: 2 ** 33 };
-  deepStrictEqual(decodeUnparsed(encodeUnparsed({ ...page, pointer }, 5), 8), {
+  deepStrictEqual(decodeUnparsed(encodeUnparsed({ ...page, ...kind, pointer }, 5), 8), {
     ...page,
+    ...kind,
     pointer,
     unparsedId: 8,
     partition: 5,
