@@ -35,6 +35,11 @@ export class FeedReader implements XmlSink {
     this.#entriesMax = entriesMax;
   }
 
+  /** True when no further entry would be kept. */
+  get done(): boolean {
+    return this.entries.length >= this.#entriesMax;
+  }
+
   /** True while text is part of a field. */
   get wanted(): boolean {
     return this.#field !== undefined;

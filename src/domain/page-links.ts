@@ -168,8 +168,10 @@ class LinkResolver {
     this.#links.set(url, marked ? { ...link, nofollow: true } : link);
   }
 
-  resolve(reference: string): string | undefined {
-    if (this.#resolved.has(reference)) return this.#resolved.get(reference);
+  resolve(whole: string): string | undefined {
+    const reference = withoutFragment(whole);
+    const known = this.#resolved.get(reference);
+    if (known !== undefined || this.#resolved.has(reference)) return known;
     const encoded = this.#utf8 ? reference : encodeReference(reference, this.#encoding);
     const url = resolveReference(encoded, this.#base);
     this.#resolved.set(reference, url);
@@ -179,6 +181,13 @@ class LinkResolver {
   links(): ResolvedLink[] {
     return [...this.#links.values()];
   }
+}
+
+/** Many links of a page differ in their fragments alone; a blank before the `#` stays, as it is part of the URL only there. */
+function withoutFragment(reference: string): string {
+  const hash = reference.indexOf('#');
+  if (hash < 0 || (hash > 0 && reference.charCodeAt(hash - 1) <= 0x20)) return reference;
+  return reference.slice(0, hash);
 }
 
 /** A reference with its query in the page's encoding; the rest of it is always UTF-8. URL standard §4.4 "query state" */

@@ -7,7 +7,8 @@
  * @returns the URL without its fragment, or undefined when it is no URL or not http or https. Never throws. Source: URL standard §4.4
  */
 export function resolveReference(reference: string, base: string): string | undefined {
-  const url = URL.canParse(base) ? parse(reference, base) : parse(reference);
+  // Asking first costs a third of parsing; a thrown error costs ten times as much, and a page may be full of bad references.
+  const url = parse(reference, base);
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     return undefined;
   const { href } = url;
@@ -15,10 +16,7 @@ export function resolveReference(reference: string, base: string): string | unde
   return fragment < 0 ? href : href.slice(0, fragment);
 }
 
-function parse(reference: string, base?: string): URL | undefined {
-  try {
-    return new URL(reference, base);
-  } catch {
-    return undefined;
-  }
+function parse(reference: string, base: string): URL | undefined {
+  if (URL.canParse(reference, base)) return new URL(reference, base);
+  return !URL.canParse(base) && URL.canParse(reference) ? new URL(reference) : undefined;
 }

@@ -74,7 +74,7 @@ export function isXmlSitemap(bytes: Uint8Array, charset?: string): boolean {
   const { encoding, bomBytes } = detectCharset(head, { header: charset, xml: true });
   const text = decodeSlice(head, bomBytes, head.length, encoding);
   if (!/^[\s\ufeff]*</.test(text)) return false;
-  const root = new RootChooser();
+  const root = new RootChooser(true);
   readXml(text, root, () => false);
   return root.kind !== 'invalid';
 }
@@ -134,7 +134,7 @@ function* linesOf(text: string): Generator<string> {
 }
 
 function readMarkup(text: string): { kind: SitemapKind; entries: RawEntry[] } {
-  const root = new RootChooser();
+  const root = new RootChooser(false);
   readXml(text, root, () => root.wanted);
   return { kind: root.kind, entries: root.entries };
 }
@@ -149,7 +149,17 @@ interface EntryReader extends XmlSink {
 class RootChooser implements XmlSink {
   kind: SitemapKind = 'invalid';
   #reader: EntryReader | undefined;
+  readonly #rootOnly: boolean;
   #rooted = false;
+
+  /** @param rootOnly true when nothing but the root is asked for */
+  constructor(rootOnly: boolean) {
+    this.#rootOnly = rootOnly;
+  }
+
+  get done(): boolean {
+    return this.#rooted && (this.#rootOnly || this.#reader?.done !== false);
+  }
 
   get wanted(): boolean {
     return this.#reader?.wanted === true;

@@ -5,6 +5,8 @@ import { namedCharacter, numericReference } from './html-entities.ts';
 
 /** Takes what the reader finds. Names are lower case and without their prefix. */
 export interface XmlSink {
+  /** True when the rest of the document need not be read; asked before each piece of it. */
+  readonly done: boolean;
   /** @param attributes the raw text between name and `>`, for xmlAttribute */
   open(name: string, prefix: string, attributes: string): void;
   close(name: string): void;
@@ -23,7 +25,7 @@ const TAG_CHARACTERS_MAX = 8_192;
  */
 export function readXml(xml: string, sink: XmlSink, wanted: () => boolean): void {
   let at = 0;
-  while (at < xml.length) {
+  while (at < xml.length && !sink.done) {
     const tag = xml.indexOf('<', at);
     const end = tag < 0 ? xml.length : tag;
     if (end > at && wanted()) sink.text(decodeXml(xml.slice(at, end)));

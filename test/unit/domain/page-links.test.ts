@@ -23,6 +23,14 @@ test('extractLinks resolves, drops fragments and other schemes, and keeps each U
   assert.deepEqual(urls(html), ['http://h.example/d/a', 'http://h2.example/']);
 });
 
+test('extractLinks resolves the same with and without a fragment', () => {
+  assert.deepEqual(urls('<a href="a #x"><a href="?q#x"><a href="//o.example#x"><a href=" \n#x">'), [
+    'http://h.example/d/a%20',
+    'http://h.example/d/p?q',
+    'http://o.example/',
+  ]);
+});
+
 test('extractLinks follows a URL that is nofollow in one place and not in another', () => {
   const { links } = parse('<a rel=nofollow href=a><a href=a><a rel=nofollow href=b>');
   assert.deepEqual(links, [
