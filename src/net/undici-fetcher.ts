@@ -3,6 +3,7 @@
 // checked against robots.txt and paced like any other URL (I2, I3). Keeps I13 by dial.ts and I10 by fetch-limits.ts.
 // Time is watched by one coarse tick over the exchanges under way, not by timers of their own: a deadline may be a tick late, never early.
 
+import { X509Certificate } from 'node:crypto';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { FetchOutcome, FetchPort, FetchRequest } from '../actors/ports.ts';
 import { assert } from '../base/assert.ts';
@@ -214,9 +215,14 @@ function checkedFields(options: UndiciFetcherOptions): readonly string[] {
   return fields;
 }
 
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
 /** A TLS context that trusts these certificates beside the built-in ones; made once, since reading the built-in ones takes a while. */
-function trusting(certificates: readonly string[]): SecureContext {
+function trusting(texts: readonly string[]): SecureContext {
+  const certificates = texts.flatMap((text) => text.match(CERTIFICATE) ?? ['']);
   try {
+    // createSecureContext passes over what it cannot read in silence.
+    for (const certificate of certificates) new X509Certificate(certificate);
     return createSecureContext({ ca: [...rootCertificates, ...certificates] });
   } catch (cause) {
     throw new CrawlError('config', 'a trusted certificate cannot be read', {
