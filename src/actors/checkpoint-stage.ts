@@ -67,6 +67,7 @@ interface Submitted {
 export class CheckpointStage {
   readonly #port: CheckpointPort;
   readonly #pageCommitted: PageCommitted;
+  readonly #opened: () => void;
   readonly #full: () => void;
   #fullTold = false;
   #open: OpenBatch = newBatch();
@@ -78,13 +79,22 @@ export class CheckpointStage {
   readonly #submitted: Submitted[] = [];
 
   /**
-   * @param full called once when the open batch has grown large: `flush` should follow soon, but never in the middle of an actor's turn,
-   *   when its row would not yet tell of what it has just staged
+   * @param told.opened called when the first thing is staged in a new batch: it should be flushed before long
+   * @param told.full called once when the open batch has grown large: `flush` should follow soon, but never in the middle of an actor's
+   *   turn, when its row would not yet tell of what it has just staged
    */
-  constructor(port: CheckpointPort, pageCommitted: PageCommitted, full: () => void) {
+  constructor(
+    port: CheckpointPort,
+    told: {
+      readonly pageCommitted: PageCommitted;
+      readonly opened: () => void;
+      readonly full: () => void;
+    },
+  ) {
     this.#port = port;
-    this.#pageCommitted = pageCommitted;
-    this.#full = full;
+    this.#pageCommitted = told.pageCommitted;
+    this.#opened = told.opened;
+    this.#full = told.full;
   }
 
   /** The sequence number that what is staged now will commit under. */
@@ -126,12 +136,12 @@ export class CheckpointStage {
   /** The host's row changed; `row` is asked for it when the batch closes. */
   host(hostKey: HostKey, row: () => HostRow): void {
     this.#open.hosts.set(hostKey, row);
-    this.#empty = false;
+    this.#staged();
   }
 
   robots(hostKey: HostKey, partition: PartitionIndex, row: RobotsRow): void {
     this.#open.robots.push({ hostKey, partition, row });
-    this.#empty = false;
+    this.#staged();
   }
 
   discovered(entry: DiscoveredCheckpoint): void {
@@ -141,50 +151,50 @@ export class CheckpointStage {
 
   chunk(chunk: ChunkCheckpoint): void {
     this.#open.chunks.push(chunk);
-    this.#empty = false;
+    this.#staged();
   }
 
   removeChunk(removal: ChunkRemoval): void {
     this.#open.chunkRemovals.push(removal);
-    this.#empty = false;
+    this.#staged();
   }
 
   denied(denied: DeniedCheckpoint): void {
     this.#open.denied.push(denied);
-    this.#empty = false;
+    this.#staged();
   }
 
   removeDenied(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): void {
     this.#open.deniedRemovals.push({ hostKey, partition, urlKey });
-    this.#empty = false;
+    this.#staged();
   }
 
   /** A page's outlinks are durable at their owners: it leaves the unparsed log. */
   parsed(unparsedId: number): void {
     this.#open.parsedIds.push(unparsedId);
-    this.#empty = false;
+    this.#staged();
   }
 
   audit(entry: AuditEntry): void {
     this.#open.audit.push(entry);
-    this.#empty = false;
+    this.#staged();
   }
 
   /** Adds to one of the crawl's durable counters. */
   count(name: string, by = 1): void {
     this.#open.counters[name] = (this.#open.counters[name] ?? 0) + by;
-    this.#empty = false;
+    this.#staged();
   }
 
   swept(throughSegment: number): void {
     this.#open.sweptThroughSegment = throughSegment;
-    this.#empty = false;
+    this.#staged();
   }
 
   /** Calls `then` once all that is staged now is durable. */
   afterCommit(then: () => void): void {
     this.#waiters.push(then);
-    this.#empty = false;
+    this.#staged();
   }
 
   /** Hands the open batch over, if it holds anything. */
@@ -217,8 +227,14 @@ export class CheckpointStage {
     for (const then of batch.waiters) then();
   }
 
-  #grown(): void {
+  #staged(): void {
+    if (!this.#empty) return;
     this.#empty = false;
+    this.#opened();
+  }
+
+  #grown(): void {
+    this.#staged();
     const full =
       this.#open.pages.length >= BATCH_PAGES_MAX ||
       this.#openBytes >= BATCH_BYTES_MAX ||

@@ -120,11 +120,11 @@ export class ShardActor implements Actor<ShardMessage> {
     this.#context = context;
     this.schedule = new HostSchedule(options.bandWeights);
     this.gate = new FetchGate(ports.fetch, options.slotsMax, () => this.#queuePump());
-    this.stage = new CheckpointStage(
-      ports.checkpoint,
-      (page, receipt) => this.#pageCommitted(page, receipt),
-      () => context.tell(context.self, { kind: 'flush' }),
-    );
+    this.stage = new CheckpointStage(ports.checkpoint, {
+      pageCommitted: (page, receipt) => this.#pageCommitted(page, receipt),
+      opened: () => this.#armFlush(),
+      full: () => context.tell(context.self, { kind: 'flush' }),
+    });
     this.#exchange = new LinkExchange({
       shard: options.shard,
       shards: options.shards,
@@ -441,8 +441,7 @@ export class ShardActor implements Actor<ShardMessage> {
   }
 
   #armFlush(): void {
-    const isWaiting = this.stage.hasOpen || this.#exchange.waiting > 0;
-    if (this.#flushTimer || !isWaiting) return;
+    if (this.#flushTimer || !(this.stage.hasOpen || this.#exchange.waiting > 0)) return;
     this.#flushTimer = true;
     this.#context.after(this.#options.flushMs, { kind: 'flush-due' });
   }

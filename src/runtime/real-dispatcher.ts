@@ -2,7 +2,6 @@
 // none. A pump runs for at most `sliceMs`, then lets the event loop read its sockets; so fetches and actors share a thread fairly. It
 // also measures how late the loop runs, since response times measured through a busy loop are too long and must have that delay taken
 // off before they set a gap (DESIGN.md §4). With real-clock.ts the only place in the runtime that touches clocks and timers.
-import { performance } from 'node:perf_hooks';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import { RealClock } from './real-clock.ts';
 
@@ -31,6 +30,7 @@ export interface LoopDelay {
 /** A dispatcher with its real-time driver. */
 export class RealDispatcher {
   readonly dispatcher: Dispatcher;
+  readonly #clock: RealClock;
   readonly #sliceMs: number;
   #immediate: NodeJS.Immediate | undefined;
   #immediateAt = 0;
@@ -43,10 +43,11 @@ export class RealDispatcher {
 
   constructor(options: RealDispatcherOptions) {
     this.#sliceMs = options.sliceMs ?? 4;
+    this.#clock = options.clock ?? new RealClock();
     this.dispatcher = new Dispatcher({
       ...options,
-      clock: options.clock ?? new RealClock(),
-      stopwatch: () => performance.now(),
+      clock: this.#clock,
+      stopwatch: () => this.#clock.now(),
       onWork: () => this.#schedulePump(),
     });
   }
@@ -86,9 +87,9 @@ export class RealDispatcher {
 
   #schedulePump(): void {
     if (this.#immediate !== undefined || this.#isStopped) return;
-    this.#immediateAt = performance.now();
+    this.#immediateAt = this.#clock.now();
     this.#immediate = setImmediate(() => {
-      this.#noteDelay(performance.now() - this.#immediateAt);
+      this.#noteDelay(this.#clock.now() - this.#immediateAt);
       this.#pump();
     });
   }
@@ -96,13 +97,13 @@ export class RealDispatcher {
   #pump(): void {
     this.#immediate = undefined;
     if (this.#isStopped) return;
-    const startedAt = performance.now();
+    const startedAt = this.#clock.now();
     const until = startedAt + this.#sliceMs;
     this.dispatcher.fireTimers();
-    let now = startedAt;
+    let now: number = startedAt;
     while (!this.dispatcher.isIdle && now < until) {
       this.dispatcher.runUntilIdle(MESSAGES_PER_LOOK);
-      now = performance.now();
+      now = this.#clock.now();
     }
     this.#busyMs += now - startedAt;
     if (this.dispatcher.isIdle) this.#scheduleTimeout(now);
@@ -121,7 +122,7 @@ export class RealDispatcher {
     this.#timeout = setTimeout(() => {
       this.#timeout = undefined;
       this.#timeoutAt = Infinity;
-      this.#noteDelay(Math.max(0, performance.now() - now - waitMs));
+      this.#noteDelay(Math.max(0, this.#clock.now() - now - waitMs));
       this.#pump();
     }, waitMs);
   }
