@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runName } from '../../../src/storage/seen-format.ts';
 import { mergeSeenRuns } from '../../../src/storage/seen-merge.ts';
+import { SeenRun } from '../../../src/storage/seen-run.ts';
 import {
   EMPTY_SEEN_MANIFEST,
   type SeenManifest,
@@ -132,5 +134,37 @@ test('SeenStore answers as a Set does, whatever is frozen, published, merged or 
       },
     ),
     { numRuns: 30 },
+  );
+});
+
+test('mergeSeenRuns gives the sorted union of its inputs, each key once', () => {
+  const runKeys = fc.array(key, { minLength: 1, maxLength: 40 });
+  fc.assert(
+    fc.property(fc.array(runKeys, { minLength: 2, maxLength: 5 }), (sets) => {
+      const directory = mkdtempSync(join(tmpdir(), 'hostler-seen-'));
+      try {
+        const runs = new SeenRuns(directory);
+        deepStrictEqual(runs.open(EMPTY_SEEN_MANIFEST), []);
+        const words = (keys: readonly (readonly [number, number])[]): bigint[] =>
+          keys.map(([high, low]) => (BigInt(high) << 32n) | BigInt(low));
+        const inputs = sets.map((keys) => runs.addRun(BigUint64Array.from(words(keys))));
+        const expected = BigUint64Array.from(new Set(words(sets.flat()))).sort();
+        const merged = mergeSeenRuns(directory, { inputs, output: 99 });
+        strictEqual(merged.keys, expected.length);
+        const opened = SeenRun.open(join(directory, runName(99)), {
+          verifyKeys: true,
+          filter: false,
+        });
+        strictEqual(opened.kind, 'run');
+        if (opened.kind !== 'run') return;
+        const blocks = [...opened.run.keyBlocks()].map((block) => block.slice());
+        opened.run.close();
+        strictEqual(blocks.length, 1);
+        deepStrictEqual(new BigUint64Array(blocks[0]!.buffer), expected);
+      } finally {
+        rmSync(directory, { recursive: true, force: true });
+      }
+    }),
+    { numRuns: 40 },
   );
 });

@@ -1,4 +1,5 @@
 import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert';
+import { createCipheriv } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
@@ -15,6 +16,7 @@ import { BodyReader } from '../../../src/storage/body-reader.ts';
 import { checkWarc } from '../../../src/storage/warc-check.ts';
 import { compressWarc } from '../../../src/storage/warc-compress.ts';
 import { type WarcPaths, warcPaths } from '../../../src/storage/warc-names.ts';
+import { iterateRecords } from '../../../src/storage/warc-reader.ts';
 import { buildResponseMembers } from '../../../src/storage/warc-record.ts';
 import { completeCompression } from '../../../src/storage/warc-repair.ts';
 import { answer, FETCHED_AT, newWriter, temporaryDirectory } from '../../support/warc-fixtures.ts';
@@ -134,3 +136,37 @@ function linksInto(fd: string, directory: string): boolean {
     return false;
   }
 }
+
+test('compressWarc lets no member grow', (t) => {
+  const directory = temporaryDirectory(t);
+  const writer = newWriter(directory);
+  writer.open([]);
+  const { response: text } = buildResponseMembers({
+    url: 'http://a.test/text',
+    fetchedAt: FETCHED_AT,
+    response: answer({ payload: Buffer.alloc(5_000, 'text ') }),
+    warcinfoId: undefined,
+  });
+  // Key stream of a cipher: bytes that do not compress, the same in every run.
+  const cipher = createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16));
+  const payload = cipher.update(Buffer.alloc(2_000_000));
+  const { response: noise } = buildResponseMembers({
+    url: 'http://a.test/noise',
+    fetchedAt: FETCHED_AT,
+    response: answer({ payload, headers: [] }),
+    warcinfoId: undefined,
+  });
+  for (const member of [text, noise, text, noise, text]) writer.append(member);
+  writer.sync();
+  writer.close();
+  const paths = warcPaths(directory, 'hostler', 0);
+  const lengths = (): number[] => [...iterateRecords(paths.closed)].map((record) => record.length);
+  const before = lengths();
+  compressWarc(paths, 1);
+  const after = lengths();
+  ok(
+    after.every((length, index) => length <= before[index]!),
+    `${after} after ${before}`,
+  );
+  ok(after[1]! < text.byteLength / 2);
+});

@@ -100,7 +100,7 @@ test('decodeContent yields what came before a cut or a fault, within its bound',
     const trailing = Buffer.concat([whole, Buffer.from('trailing bytes')]);
     ok(varied.equals(decodeContent(trailing, coding, 1e6)), coding);
   }
-  const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+  const bomb = gzipSync(Buffer.alloc(24 * 1024 * 1024));
   strictEqual(decodeContent(bomb, 'gzip', 100_000).byteLength, 100_000);
 });
 
