@@ -1,6 +1,6 @@
 // What the exact seen set costs (DESIGN.md §6, step 4): bytes per key on disk and in memory, CPU time per known and per new key, one by one
 // and in batches, merging, and opening again. Fixed seed; a checksum proves that runs did the same work.
-// Usage: node dist/bench/seen.bench.js [--full]: 1 million keys, or 10 million with --full; --keys N for any number.
+// Usage: node dist/bench/seen.bench.js [--full] [--keys N]: 1 million keys, 10 million with --full, or N (10^8 takes two minutes).
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -16,8 +16,11 @@ type Decoder = (payload: Uint8Array, bytesMax: number) => Buffer;
 
 /** Most codings on one body that are removed; more is taken for an attack and left as it is. */
 const CODINGS_MAX = 4;
-/** How far beyond the bound one decoding may go, so that the bisection can close in on the bound itself. */
-const OVERSHOOT_BYTES = 64 * 1024;
+/**
+ * How far beyond the bound one decoding may go, so that bodies a little too long need no bisection, and one that is needed can close in on
+ * the bound itself: one byte of brotli can stand for a copy of 16 MiB (RFC 7932 §5), one of deflate for 2 KiB.
+ */
+const OVERSHOOT_BYTES = 16 * 1024 * 1024;
 
 /**
  * The body of a payload.

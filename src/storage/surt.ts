@@ -1,4 +1,4 @@
-// The sort key of a URL in CDXJ indexes (SURT: sort-friendly URI reordering transform): `http://www.a.test/x?b&a` → `test,a)/x?a=&b=`.
+// The sort key of a URL in CDXJ indexes (SURT: sort-friendly URI reordering transform): `http://www.a.test/x?b&a` → `test,a)/x?a&b`.
 // Looked up by replay tools, which expect the common conventions: scheme and `www` prefix dropped, lower case, query sorted. It is a key of
 // this index only; the identity of a URL in the crawl is its canonical form (step 1), which keeps case.
 
@@ -18,6 +18,6 @@ export function surtKey(url: string): string {
   }
   const host = parsed.hostname.split('.').reverse().join(',');
   const port = parsed.port === '' ? '' : `:${parsed.port}`;
-  if (parsed.search !== '') parsed.searchParams.sort();
-  return `${host}${port})${parsed.pathname}${parsed.search}`;
+  const query = parsed.search.slice(1).split('&').sort().join('&');
+  return `${host}${port})${parsed.pathname}${query === '' ? '' : `?${query}`}`;
 }

@@ -22,8 +22,8 @@ export interface StoredRecord {
   readonly body: Uint8Array;
 }
 
-/** A record with its place in the file. */
-export interface PlacedRecord extends StoredRecord {
+/** A record with its place in the file, its body not decoded. */
+export interface PlacedRecord extends Omit<StoredRecord, 'body'> {
   readonly record: number;
   readonly offset: number;
   /** Bytes of its gzip member. */
@@ -77,8 +77,9 @@ export function readRecordFrom(
 }
 
 /**
- * All records of a `.warc.gz` in order. Ends early at a record that is not whole; use warc-check.ts to be told why.
- * @param bytesMax bound of each payload and body
+ * All records of a `.warc.gz` in order, bodies not decoded (`recordBody` does that). Ends early at a record that is not whole; use
+ * warc-check.ts to be told why.
+ * @param bytesMax bound of each payload
  */
 export function* iterateRecords(
   path: string,
@@ -91,14 +92,23 @@ export function* iterateRecords(
     for (let record = 0; offset < size; record += 1) {
       const member = readMemberAt(fd, offset, { recordBytesMax: bytesMax + HEADS_BYTES_MAX });
       if (typeof member === 'string') return;
-      const parsed = parseRecord(member.record, bytesMax);
-      if (parsed === undefined) return;
-      yield { ...parsed, record, offset, length: member.end - offset };
+      const split = splitRecord(member.record);
+      if (split === undefined) return;
+      yield { ...split, record, offset, length: member.end - offset };
       offset = member.end;
     }
   } finally {
     closeSync(fd);
   }
+}
+
+/** The payload of a record without its content codings, cut at `bodyBytesMax`. */
+export function recordBody(
+  record: Omit<StoredRecord, 'body'>,
+  bodyBytesMax: number = BODY_BYTES_MAX,
+): Uint8Array {
+  const coding = fieldValues(record.httpHeaders, 'content-encoding');
+  return decodeContent(record.payload, coding, bodyBytesMax);
 }
 
 /**
@@ -108,9 +118,7 @@ export function* iterateRecords(
 export function parseRecord(bytes: Buffer, bodyBytesMax: number): StoredRecord | undefined {
   const split = splitRecord(bytes);
   if (split === undefined) return undefined;
-  const { httpHeaders, payload } = split;
-  const coding = fieldValues(httpHeaders, 'content-encoding');
-  return { ...split, body: decodeContent(payload, coding, bodyBytesMax) };
+  return { ...split, body: recordBody(split, bodyBytesMax) };
 }
 
 /** Like `parseRecord`, without decoding the body. */

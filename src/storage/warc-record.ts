@@ -69,8 +69,12 @@ export function newRecordId(): string {
 
 /** An instant as WARC-Date writes it: W3CDTF in UTC with milliseconds (WARC 1.1 §5.4), as precise as our clock. */
 export function warcDate(at: WallMs): string {
-  return new Date(at).toISOString();
+  // The records of one exchange carry one date; a Date costs a microsecond.
+  if (at !== lastDate.at) lastDate = { at, text: new Date(at).toISOString() };
+  return lastDate.text;
 }
+
+let lastDate = { at: Number.NaN, text: '' };
 
 /**
  * The response record and the request record that belongs to it (WARC-Concurrent-To). Never throws for anything received.

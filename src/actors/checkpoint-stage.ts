@@ -1,0 +1,230 @@
+// Step 10 on the shard's side: collects what is to become durable and hands it over as one batch, so that a page row, its done mark and
+// its host's gap state are one commit (I8). Host rows are taken when the batch closes, not when the host was touched: a batch is therefore
+// always a consistent picture. What waits for a commit is told of it by sequence number (I7: nothing is acknowledged before).
+
+import { assert } from '../base/assert.ts';
+import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
+import type {
+  AuditEntry,
+  CheckpointBatch,
+  CheckpointPort,
+  ChunkCheckpoint,
+  ChunkRemoval,
+  DeniedCheckpoint,
+  DiscoveredCheckpoint,
+  HostRow,
+  PageCheckpoint,
+  PageReceipt,
+  RobotsRow,
+} from './ports.ts';
+
+/** A batch closes at this many pages, or … */
+const BATCH_PAGES_MAX = 128;
+/** … this many body bytes, or … */
+const BATCH_BYTES_MAX = 2 * 1024 * 1024;
+/** … this many discovered URLs; or when the shard's flush timer fires. */
+const BATCH_DISCOVERED_MAX = 4_096;
+
+/** Told when the batch that holds a page is durable. */
+export type PageCommitted = (page: PageCheckpoint, receipt: PageReceipt) => void;
+
+interface OpenBatch {
+  pages: PageCheckpoint[];
+  hosts: Map<HostKey, () => HostRow>;
+  robots: { hostKey: HostKey; partition: PartitionIndex; row: RobotsRow }[];
+  discovered: DiscoveredCheckpoint[];
+  chunks: ChunkCheckpoint[];
+  chunkRemovals: ChunkRemoval[];
+  denied: DeniedCheckpoint[];
+  deniedRemovals: { hostKey: HostKey; partition: PartitionIndex; urlKey: UrlKey }[];
+  parsedIds: number[];
+  audit: AuditEntry[];
+  counters: Record<string, number>;
+  sweptThroughSegment: number | undefined;
+}
+
+const newBatch = (): OpenBatch => ({
+  pages: [],
+  hosts: new Map(),
+  robots: [],
+  discovered: [],
+  chunks: [],
+  chunkRemovals: [],
+  denied: [],
+  deniedRemovals: [],
+  parsedIds: [],
+  audit: [],
+  counters: {},
+  sweptThroughSegment: undefined,
+});
+
+interface Submitted {
+  readonly sequence: number;
+  readonly pages: readonly PageCheckpoint[];
+  readonly waiters: readonly (() => void)[];
+}
+
+export class CheckpointStage {
+  readonly #port: CheckpointPort;
+  readonly #pageCommitted: PageCommitted;
+  readonly #full: () => void;
+  #fullTold = false;
+  #open: OpenBatch = newBatch();
+  #openBytes = 0;
+  #empty = true;
+  #waiters: (() => void)[] = [];
+  #nextSequence = 1;
+  #committedThrough = 0;
+  readonly #submitted: Submitted[] = [];
+
+  /**
+   * @param full called once when the open batch has grown large: `flush` should follow soon, but never in the middle of an actor's turn,
+   *   when its row would not yet tell of what it has just staged
+   */
+  constructor(port: CheckpointPort, pageCommitted: PageCommitted, full: () => void) {
+    this.#port = port;
+    this.#pageCommitted = pageCommitted;
+    this.#full = full;
+  }
+
+  /** The sequence number that what is staged now will commit under. */
+  get openSequence(): number {
+    return this.#nextSequence;
+  }
+
+  /** Everything up to this sequence is durable. */
+  get committedThrough(): number {
+    return this.#committedThrough;
+  }
+
+  /** True when something is staged in the open batch. */
+  get hasOpen(): boolean {
+    return !this.#empty;
+  }
+
+  /** True when nothing is staged and nothing awaits its commit. */
+  get idle(): boolean {
+    return this.#empty && this.#submitted.length === 0;
+  }
+
+  /** Batches handed over and not yet durable. */
+  get batchesPending(): number {
+    return this.#submitted.length;
+  }
+
+  /** Bytes staged or awaiting their commit. */
+  pendingBytes(): number {
+    return this.#openBytes + this.#port.pendingBytes();
+  }
+
+  page(page: PageCheckpoint): void {
+    this.#open.pages.push(page);
+    this.#openBytes += page.response?.payload.byteLength ?? 0;
+    this.#grown();
+  }
+
+  /** The host's row changed; `row` is asked for it when the batch closes. */
+  host(hostKey: HostKey, row: () => HostRow): void {
+    this.#open.hosts.set(hostKey, row);
+    this.#empty = false;
+  }
+
+  robots(hostKey: HostKey, partition: PartitionIndex, row: RobotsRow): void {
+    this.#open.robots.push({ hostKey, partition, row });
+    this.#empty = false;
+  }
+
+  discovered(entry: DiscoveredCheckpoint): void {
+    this.#open.discovered.push(entry);
+    this.#grown();
+  }
+
+  chunk(chunk: ChunkCheckpoint): void {
+    this.#open.chunks.push(chunk);
+    this.#empty = false;
+  }
+
+  removeChunk(removal: ChunkRemoval): void {
+    this.#open.chunkRemovals.push(removal);
+    this.#empty = false;
+  }
+
+  denied(denied: DeniedCheckpoint): void {
+    this.#open.denied.push(denied);
+    this.#empty = false;
+  }
+
+  removeDenied(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): void {
+    this.#open.deniedRemovals.push({ hostKey, partition, urlKey });
+    this.#empty = false;
+  }
+
+  /** A page's outlinks are durable at their owners: it leaves the unparsed log. */
+  parsed(unparsedId: number): void {
+    this.#open.parsedIds.push(unparsedId);
+    this.#empty = false;
+  }
+
+  audit(entry: AuditEntry): void {
+    this.#open.audit.push(entry);
+    this.#empty = false;
+  }
+
+  /** Adds to one of the crawl's durable counters. */
+  count(name: string, by = 1): void {
+    this.#open.counters[name] = (this.#open.counters[name] ?? 0) + by;
+    this.#empty = false;
+  }
+
+  swept(throughSegment: number): void {
+    this.#open.sweptThroughSegment = throughSegment;
+    this.#empty = false;
+  }
+
+  /** Calls `then` once all that is staged now is durable. */
+  afterCommit(then: () => void): void {
+    this.#waiters.push(then);
+    this.#empty = false;
+  }
+
+  /** Hands the open batch over, if it holds anything. */
+  flush(): void {
+    if (this.#empty) return;
+    const open = this.#open;
+    const sequence = this.#nextSequence;
+    const hosts = Array.from(open.hosts, ([hostKey, row]) => ({ hostKey, row: row() }));
+    const batch: CheckpointBatch = { ...open, sequence, hosts };
+    this.#submitted.push({ sequence, pages: open.pages, waiters: this.#waiters });
+    this.#open = newBatch();
+    this.#openBytes = 0;
+    this.#empty = true;
+    this.#fullTold = false;
+    this.#waiters = [];
+    this.#nextSequence += 1;
+    this.#port.submit(batch);
+  }
+
+  /** The storage's word that a batch is durable. @throws AssertionFailure when receipts come out of order */
+  committed(sequence: number, receipts: readonly PageReceipt[]): void {
+    const batch = this.#submitted.shift();
+    assert(batch !== undefined, () => `receipt ${sequence} for nothing`);
+    assert(batch.sequence === sequence, () => `receipt ${sequence}, expected ${batch.sequence}`);
+    assert(batch.pages.length === receipts.length, () => `batch ${sequence}: receipts differ`);
+    this.#committedThrough = sequence;
+    for (const [index, page] of batch.pages.entries()) {
+      this.#pageCommitted(page, receipts[index] as PageReceipt);
+    }
+    for (const then of batch.waiters) then();
+  }
+
+  #grown(): void {
+    this.#empty = false;
+    const full =
+      this.#open.pages.length >= BATCH_PAGES_MAX ||
+      this.#openBytes >= BATCH_BYTES_MAX ||
+      this.#open.discovered.length >= BATCH_DISCOVERED_MAX;
+    if (!full || this.#fullTold) return;
+    this.#fullTold = true;
+    this.#full();
+  }
+}

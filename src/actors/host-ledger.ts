@@ -1,0 +1,121 @@
+// What one host writes down about its URLs (between steps 5 and 10): page checkpoints, denials, the audit line of each request, counters.
+// Every entry of the ledger goes into the shard's open batch, so it commits together with the host's row (I8). Holds the host's totals.
+
+import type { MonotonicMs, WallMs } from '../base/units.ts';
+import { wallMs } from '../base/units.ts';
+import { raised, ZERO_COUNTS } from './host-row.ts';
+import type { HostPlaceIdentity } from './messages.ts';
+import { auditEntry, type PageVerdict } from './page-outcome.ts';
+import { type Settlement, settlePage } from './page-settlement.ts';
+import type { Band, FetchOutcome, FetchPurpose, HostCounts, HostRow, QueueEntry } from './ports.ts';
+import type { HostServices } from './services.ts';
+
+export class HostLedger {
+  readonly #services: HostServices;
+  readonly #id: HostPlaceIdentity;
+  #counts: HostCounts;
+
+  constructor(services: HostServices, id: HostPlaceIdentity, row: HostRow | undefined) {
+    this.#services = services;
+    this.#id = id;
+    this.#counts = row?.counts ?? ZERO_COUNTS;
+  }
+
+  get counts(): HostCounts {
+    return this.#counts;
+  }
+
+  /** Wall-clock time of a monotonic one of this process. */
+  wallOf(ms: MonotonicMs): WallMs {
+    return wallMs(this.#services.startedAt + (ms - this.#services.startedMs));
+  }
+
+  /** A link from another host points here. */
+  linkedFromOutside(): void {
+    this.#counts = raised(this.#counts, 'inLinks');
+  }
+
+  /** A new URL enters the queue. */
+  discovered(): void {
+    this.#services.stage.count('urls.discovered');
+    this.#counts = raised(this.#counts, 'discovered');
+  }
+
+  /** A link that the known rules deny: it does not enter the seen set, so another spelling still may. */
+  refused(): void {
+    this.#services.stage.count('skipped.robots');
+    this.#counts = raised(this.#counts, 'robotsDenied');
+  }
+
+  /** A queued entry that the rules deny now: kept aside, in case they change. */
+  denied(band: Band, entry: QueueEntry): void {
+    const { hostKey, partition } = this.#id;
+    this.refused();
+    this.#services.stage.count('urls.settled');
+    this.#services.stage.denied({ hostKey, partition, band, entry });
+  }
+
+  /** A page request ended. The caller appends `again`, if there is one, and advances the queue in the same turn. */
+  settled(entry: QueueEntry, outcome: FetchOutcome, verdict: PageVerdict): Settlement {
+    const settlement = settlePage(this.#services, this.#id, entry, outcome, verdict);
+    this.#counts = raised(this.#counts, 'fetched');
+    if (settlement.failed) this.#counts = raised(this.#counts, 'failed');
+    if (settlement.stored) this.#counts = raised(this.#counts, 'stored');
+    if (settlement.page !== undefined) {
+      this.#services.stage.page(settlement.page);
+      this.#services.stage.count('urls.settled');
+    }
+    this.#services.pages.settle(settlement.stored);
+    return settlement;
+  }
+
+  /** An entry of a host none of whose addresses may be contacted (I13). */
+  forbidden(entry: QueueEntry, wallNow: WallMs): void {
+    this.#services.stage.count('failures.address-forbidden');
+    this.#services.stage.count('urls.settled');
+    this.#counts = raised(this.#counts, 'failed');
+    const { urlKey, url, depth, hops, purpose } = entry;
+    const { hostKey, partition } = this.#id;
+    this.#services.stage.page({
+      ...{ hostKey, partition, urlKey, url, depth, hops, purpose },
+      fetchedAt: wallNow,
+      response: undefined,
+      failure: 'address-forbidden',
+      redirectTo: undefined,
+      parse: false,
+    });
+  }
+
+  /** Robots answers are archived like pages, but make no page row. */
+  archived(url: string, outcome: FetchOutcome): void {
+    if (outcome.kind !== 'response') return;
+    const { hostKey, partition } = this.#id;
+    this.#services.stage.page({
+      hostKey,
+      partition,
+      urlKey: this.#services.keyOf(url),
+      url,
+      depth: 0,
+      hops: 0,
+      fetchedAt: this.wallOf(outcome.endedMs),
+      response: outcome,
+      failure: undefined,
+      redirectTo: undefined,
+      parse: false,
+      purpose: 'robots',
+    });
+  }
+
+  /** One request, for the audit. `robotsAt` is the fetch time of the rules it rests on, 0 for a robots request. */
+  audited(request: {
+    readonly url: string;
+    readonly purpose: FetchPurpose;
+    readonly gapMs: number;
+    readonly robotsAt: WallMs;
+    readonly outcome: FetchOutcome;
+    readonly verdict: PageVerdict;
+  }): void {
+    const toWall = (ms: MonotonicMs): WallMs => this.wallOf(ms);
+    this.#services.stage.audit(auditEntry({ ...request, host: this.#id.host, toWall }));
+  }
+}

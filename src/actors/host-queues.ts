@@ -1,0 +1,89 @@
+// The three back queues of one host, one per priority band, tied to the host's chunk rows and to the frontier log (step 7). Priority is
+// strict within a host; fairness between bands is the shard's matter (host-schedule.ts).
+
+import type { HostKey, PartitionIndex } from '../base/units.ts';
+import { BackQueue, type ChunkStore, EMPTY_CURSORS } from './back-queue.ts';
+import type { CheckpointStage } from './checkpoint-stage.ts';
+import { BANDS, type Band, type HostRow, type QueueEntry, type StateReader } from './ports.ts';
+
+interface QueueIdentity {
+  readonly hostKey: HostKey;
+  readonly partition: PartitionIndex;
+}
+
+interface QueueServices {
+  readonly stage: CheckpointStage;
+  readonly reader: StateReader;
+}
+
+export class HostQueues {
+  readonly #stage: CheckpointStage;
+  readonly #id: QueueIdentity;
+  readonly #bands: readonly [BackQueue, BackQueue, BackQueue];
+
+  constructor(services: QueueServices, id: QueueIdentity, row: HostRow | undefined) {
+    this.#stage = services.stage;
+    this.#id = id;
+    const open = (band: Band) =>
+      new BackQueue(chunkStore(services, id, band), row?.queues[band] ?? EMPTY_CURSORS);
+    this.#bands = [open(0), open(1), open(2)];
+  }
+
+  get length(): number {
+    return this.#bands[0].length + this.#bands[1].length + this.#bands[2].length;
+  }
+
+  /** Entries held in memory. */
+  get resident(): number {
+    return this.#bands[0].resident + this.#bands[1].resident + this.#bands[2].resident;
+  }
+
+  lengths(): readonly number[] {
+    return this.#bands.map((queue) => queue.length);
+  }
+
+  cursors(): HostRow['queues'] {
+    const [first, second, third] = this.#bands;
+    return [first.cursors(), second.cursors(), third.cursors()];
+  }
+
+  /** Appends an entry; the frontier log gets it in the same commit. */
+  push(band: Band, entry: Omit<QueueEntry, 'sequence'>): void {
+    const placed = this.#bands[band].push(entry);
+    this.#stage.discovered({ ...this.#id, band, entry: placed });
+  }
+
+  /** The next entry: the oldest of the best band that has one. */
+  peek(): { readonly band: Band; readonly entry: QueueEntry } | undefined {
+    for (const band of BANDS) {
+      const entry = this.#bands[band].peek();
+      if (entry !== undefined) return { band, entry };
+    }
+    return undefined;
+  }
+
+  /** The head of a band is done. */
+  advance(band: Band): void {
+    this.#bands[band].advance();
+  }
+
+  /** Moves buffered entries into chunk rows. The host's row must be staged in the same turn. */
+  spill(): void {
+    for (const queue of this.#bands) queue.spill();
+  }
+
+  /** Spills and forgets what is in memory. */
+  unload(): void {
+    for (const queue of this.#bands) queue.unload();
+  }
+}
+
+function chunkStore(services: QueueServices, id: QueueIdentity, band: Band): ChunkStore {
+  const { hostKey, partition } = id;
+  return {
+    read: (sequence) => services.reader.chunk(hostKey, partition, band, sequence),
+    write: (entries) => services.stage.chunk({ hostKey, partition, band, entries }),
+    remove: (firstSequence) =>
+      services.stage.removeChunk({ hostKey, partition, band, firstSequence }),
+  };
+}

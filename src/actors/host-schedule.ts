@@ -1,0 +1,124 @@
+// Step 8: which host comes next. Every host that wants a slot stands in exactly one heap, by the time it may next be asked: one heap for
+// each priority band of its best URL, and one for hosts in trouble, which wait for a retry. Hosts that are due are taken band by band in
+// proportion to the weights, so urgent hosts come first and the least urgent still move (DESIGN.md §4, default 6:3:1). O(log n) each; a
+// million waiting hosts cost a few dozen bytes each, whether their actors are awake or not.
+
+import { assert } from '../base/assert.ts';
+import { IndexedHeap } from '../base/heap.ts';
+import type { HostKey, MonotonicMs } from '../base/units.ts';
+import { hostKey as brandHostKey } from '../base/units.ts';
+import type { WaitReason } from './host-pace.ts';
+import type { Band } from './ports.ts';
+
+/** Shares of the bands among the slots given out while all have hosts that are due; each at least 1. */
+export type BandWeights = readonly [number, number, number];
+
+const BACKOFF = 3;
+/** More due hosts than this in one heap are not counted: the front is then large enough for any rate. */
+const DUE_COUNT_MAX = 10_000;
+
+export interface ScheduleCounts {
+  /** Hosts waiting for their ordinary gap or due now, by band. */
+  readonly byBand: readonly [number, number, number];
+  /** Hosts waiting for a retry after trouble. */
+  readonly backingOff: number;
+}
+
+export class HostSchedule {
+  readonly #heaps: readonly [IndexedHeap, IndexedHeap, IndexedHeap, IndexedHeap];
+  /** Which heap a host stands in is asked of the heaps themselves: no second index to keep true. */
+  readonly #weights: readonly [number, number, number, number];
+  /** Credits of the weighted round; refilled when every band with a due host has used its own up. */
+  readonly #credits: [number, number, number, number];
+
+  constructor(weights: BandWeights) {
+    for (const weight of weights) assert(weight >= 1, () => `band weight ${weight}`);
+    this.#heaps = [new IndexedHeap(), new IndexedHeap(), new IndexedHeap(), new IndexedHeap()];
+    this.#weights = [...weights, 1];
+    this.#credits = [...weights, 1];
+  }
+
+  get size(): number {
+    return this.#heaps.reduce((sum, heap) => sum + heap.size, 0);
+  }
+
+  counts(): ScheduleCounts {
+    const [first, second, third, fourth] = this.#heaps;
+    return { byBand: [first.size, second.size, third.size], backingOff: fourth.size };
+  }
+
+  /** Places a host, or moves it. */
+  put(hostKey: HostKey, atMs: MonotonicMs, band: Band, reason: WaitReason): void {
+    const heap = reason === 'backoff' ? BACKOFF : band;
+    for (let other = 0; other <= BACKOFF; other += 1) {
+      if (other !== heap) this.#heap(other).remove(hostKey);
+    }
+    this.#heap(heap).set(hostKey, atMs);
+  }
+
+  remove(hostKey: HostKey): void {
+    for (const heap of this.#heaps) heap.remove(hostKey);
+  }
+
+  /** When a host may be asked, by the monotonic clock; undefined when it waits for no slot. */
+  timeOf(hostKey: HostKey): number | undefined {
+    for (const heap of this.#heaps) {
+      const atMs = heap.priorityOf(hostKey);
+      if (atMs !== undefined) return atMs;
+    }
+    return undefined;
+  }
+
+  /** Takes a host that may be asked now out of the schedule; undefined when none is due. Never one before its time (I2). */
+  take(nowMs: MonotonicMs): HostKey | undefined {
+    const heap = this.#choose(nowMs);
+    if (heap === undefined) return undefined;
+    assert(heap.peekPriority() <= nowMs, () => 'a host taken before its next fetch time');
+    const taken = heap.pop();
+    assert(taken !== undefined, () => 'a due host vanished');
+    return brandHostKey(taken);
+  }
+
+  /** Hosts that may be asked now, counted up to DUE_COUNT_MAX. */
+  countDue(nowMs: MonotonicMs): number {
+    return this.#heaps.reduce((sum, heap) => sum + heap.countAtMost(nowMs, DUE_COUNT_MAX), 0);
+  }
+
+  /** The earliest time any host may be asked; Infinity when none waits. */
+  nextMs(): number {
+    return Math.min(
+      ...this.#heaps.map((heap) => (heap.size === 0 ? Infinity : heap.peekPriority())),
+    );
+  }
+
+  /** The earliest time of a host that waits for its ordinary gap alone; Infinity when there is none. */
+  nextGapMs(): number {
+    let earliest = Infinity;
+    for (let band = 0; band < BACKOFF; band += 1) {
+      const heap = this.#heap(band);
+      if (heap.size > 0) earliest = Math.min(earliest, heap.peekPriority());
+    }
+    return earliest;
+  }
+
+  #choose(nowMs: MonotonicMs): IndexedHeap | undefined {
+    for (let round = 0; round < 2; round += 1) {
+      let anyDue = false;
+      for (let at = 0; at <= BACKOFF; at += 1) {
+        const heap = this.#heap(at);
+        if (heap.size === 0 || heap.peekPriority() > nowMs) continue;
+        anyDue = true;
+        if ((this.#credits[at] as number) <= 0) continue;
+        this.#credits[at] = (this.#credits[at] as number) - 1;
+        return heap;
+      }
+      if (!anyDue) return undefined;
+      for (let at = 0; at <= BACKOFF; at += 1) this.#credits[at] = this.#weights[at] as number;
+    }
+    return undefined;
+  }
+
+  #heap(at: number): IndexedHeap {
+    return this.#heaps[at] as IndexedHeap;
+  }
+}

@@ -1,0 +1,79 @@
+// What a shard lends its host actors: the policy of the crawl and the shard's own stages. Host actors hold nothing else of the outside
+// world, and none of these gives them a way to make a request without a permit (host-pace.ts).
+
+import type { MonotonicMs, UrlKey, WallMs } from '../base/units.ts';
+import type { GapPolicy } from '../domain/politeness.ts';
+import type { ActorRef } from '../runtime/actor.ts';
+import type { Place } from '../runtime/shared-budget.ts';
+import type { CheckpointStage } from './checkpoint-stage.ts';
+import type { FetchGate } from './fetch-gate.ts';
+import type {
+  HostMessage,
+  HostPlaceIdentity,
+  RobotsAnswer,
+  RobotsAsk,
+  ShardMessage,
+} from './messages.ts';
+import type { ResolvePort, StateReader } from './ports.ts';
+
+/** The part of the configuration that host actors act on. Times in milliseconds. */
+export interface CrawlPolicy {
+  readonly gap: GapPolicy;
+  /** Product token looked for in robots.txt, for example `hostler`. */
+  readonly productToken: string;
+  /** Redirects followed for a page before it fails as too-many-redirects; 0 … 20. */
+  readonly redirectsMax: number;
+  /** Bytes of a robots.txt that are read; RFC 9309 §2.5 asks for at least 500 KiB. */
+  readonly robotsBytesMax: number;
+  /** How long a robots answer asked of another host is waited for. */
+  readonly robotsAskMs: number;
+}
+
+/** Budget of requests per IP address, shared by all threads of the process. */
+export interface AddressBudget {
+  /** Takes a place at the address now, or gives a ticket to come again with (runtime/shared-budget.ts). */
+  tryTake(address: string, nowMs: MonotonicMs, ticketMs: MonotonicMs | undefined): Place;
+  release(address: string): void;
+}
+
+/** How many pages may still be stored (`--max-pages`), shared by all threads. */
+export interface PageAllowance {
+  /** Reserves a page. False while stored and reserved pages reach the limit. */
+  tryReserve(): boolean;
+  /** Gives a reservation back; `stored` tells whether the page counts for good. */
+  settle(stored: boolean): void;
+}
+
+/** Steps 4 and 5 as the host's owner uses them. */
+export interface SeenSet {
+  /** True when the key was never added; it is then added. Only the owner calls this. */
+  addIfNew(urlKey: bigint): boolean;
+}
+
+export interface HostServices {
+  readonly policy: CrawlPolicy;
+  readonly reader: StateReader;
+  readonly resolver: ResolvePort;
+  readonly stage: CheckpointStage;
+  readonly gate: FetchGate;
+  readonly addresses: AddressBudget;
+  readonly pages: PageAllowance;
+  readonly seen: SeenSet;
+  /** When this process started, by both clocks: a restored host waits its full gap from here. */
+  readonly startedMs: MonotonicMs;
+  readonly startedAt: WallMs;
+  /** Delay of this thread's event loop lately, subtracted from response times (PERFORMANCE.md 8). */
+  loopDelayMs(): number;
+  toShard(message: ShardMessage): void;
+  /** Delivers what a port answered to a host actor; dropped when it is gone. */
+  toHost(host: ActorRef<HostMessage>, message: HostMessage): void;
+  /** Identity of a URL: key of its canonical form. */
+  keyOf(url: string): UrlKey;
+  /** Canonical host name of a URL. */
+  hostOf(url: string): string;
+  /** Asks the owner of the host of `url` for a robots.txt. @returns the id the answer will carry */
+  askRobots(asker: HostPlaceIdentity, url: string): number;
+  answerRobots(ask: RobotsAsk, answer: RobotsAnswer): void;
+  /** The robots rules of an origin were decided; `sitemaps` are the absolute URLs they name. */
+  robotsRead(host: HostPlaceIdentity, origin: string, sitemaps: readonly string[]): void;
+}

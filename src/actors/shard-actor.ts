@@ -1,0 +1,449 @@
+// One shard: the hosts of its partitions, their schedule and fetch slots (step 8), the shard's checkpoint (10) and parse (11, 12). It
+// decides who may act; the acting is in the stages it owns and in the host actors. Every message is one short turn: one page parsed, one
+// batch of links dealt out, so that no host waits long for another (DESIGN.md §2, §3).
+
+import { assert, unreachable } from '../base/assert.ts';
+import type { HostKey, MonotonicMs, PartitionIndex } from '../base/units.ts';
+import { parseBase } from '../domain/base-url.ts';
+import { isRedirectStatus } from '../domain/location.ts';
+import type { Actor, ActorContext } from '../runtime/actor.ts';
+import { CheckpointStage } from './checkpoint-stage.ts';
+import { FetchGate } from './fetch-gate.ts';
+import { type BandWeights, HostSchedule } from './host-schedule.ts';
+import { LinkExchange } from './link-exchange.ts';
+import type { LinkRouter } from './link-router.ts';
+import type {
+  HostMessage,
+  HostPlaceIdentity,
+  InjectedUrl,
+  RobotsAnswer,
+  RobotsAsk,
+  RoutedLink,
+  ShardMessage,
+  ShardPeerMessage,
+} from './messages.ts';
+import { outlinksOf } from './page-outlinks.ts';
+import { type PageToParse, ParseStage } from './parse-stage.ts';
+import type {
+  CheckpointPort,
+  FetchPort,
+  PageCheckpoint,
+  PageReceipt,
+  StateReader,
+  StorageEvent,
+} from './ports.ts';
+import { CountdownToken } from './work-token.ts';
+
+/** The shard's own bounds. */
+export interface ShardOptions {
+  readonly shard: number;
+  /** Shards of this process. */
+  readonly shards: number;
+  readonly productToken: string;
+  /** Requests in flight, at most. */
+  readonly slotsMax: number;
+  readonly bandWeights: BandWeights;
+  /** Longest time something staged waits for its batch to close, milliseconds. */
+  readonly flushMs: number;
+  /** Bytes awaiting their commit above which no new request is started. */
+  readonly pendingBytesMax: number;
+  /** Bytes awaiting their parse above which no new request is started. */
+  readonly backlogBytesMax: number;
+  /** Reads sitemaps that robots.txt names. */
+  readonly sitemaps: boolean;
+}
+
+/** What the shard is given by the thread that runs it. */
+export interface ShardPorts {
+  readonly fetch: FetchPort;
+  readonly checkpoint: CheckpointPort;
+  readonly reader: StateReader;
+  readonly router: LinkRouter;
+  /** Delivers to a host actor, waking it up. False when it cannot take the message now. */
+  offerHost(host: HostPlaceIdentity | HostKey, message: HostMessage): boolean;
+  /** Name resolutions whose answer is awaited. */
+  resolvesPending(): number;
+  /** Hosts whose actors are awake. */
+  activeHosts(): Iterable<HostKey>;
+  /** Sends to another shard. False when the link has no credit now. */
+  sendPeer(shard: number, message: ShardPeerMessage): boolean;
+  /** Storage cannot go on: the process has to stop in order. */
+  storageFailed(event: Extract<StorageEvent, { kind: 'storage-failed' }>): void;
+  /** Notes the page about to be parsed where a crash of this thread leaves it readable, and 0n after. */
+  markParsing(urlKey: bigint): void;
+}
+
+/** What the main thread needs to know to tell whether the crawl is done. */
+export interface ShardStatus {
+  readonly shard: number;
+  readonly inFlight: number;
+  /** True when nothing is staged, uncommitted, unparsed or on its way to another shard. */
+  readonly quiet: boolean;
+  /** Hosts waiting for their gap, by band. */
+  readonly waiting: readonly [number, number, number];
+  readonly backingOff: number;
+  /** Hosts that await a DNS or robots answer of another. */
+  readonly awaiting: number;
+  /** Hosts that could be asked now, were there slots. */
+  readonly due: number;
+  /** Milliseconds until the next host may be asked after its ordinary gap; Infinity when none waits. */
+  readonly nextGapInMs: number;
+  /** The same including hosts in trouble. */
+  readonly nextInMs: number;
+  readonly parseBacklog: number;
+  readonly pendingBytes: number;
+  readonly linksWaiting: number;
+  readonly draining: boolean;
+}
+
+export class ShardActor implements Actor<ShardMessage> {
+  readonly #options: ShardOptions;
+  readonly #ports: ShardPorts;
+  readonly schedule: HostSchedule;
+  readonly gate: FetchGate;
+  readonly stage: CheckpointStage;
+  readonly #parse: ParseStage;
+  readonly #exchange: LinkExchange;
+  readonly #asksOpen = new Map<number, HostKey>();
+  #nextAskId = 1;
+  #paused = false;
+  #draining = false;
+  #parseQueued = false;
+  #pumpQueued = false;
+  #flushTimer = false;
+  #wakeAtMs = Infinity;
+  #context: ActorContext<ShardMessage>;
+
+  constructor(options: ShardOptions, ports: ShardPorts, context: ActorContext<ShardMessage>) {
+    this.#options = options;
+    this.#ports = ports;
+    this.#context = context;
+    this.schedule = new HostSchedule(options.bandWeights);
+    this.gate = new FetchGate(ports.fetch, options.slotsMax, () => this.#queuePump());
+    this.stage = new CheckpointStage(
+      ports.checkpoint,
+      (page, receipt) => this.#pageCommitted(page, receipt),
+      () => context.tell(context.self, { kind: 'flush' }),
+    );
+    this.#exchange = new LinkExchange({
+      shard: options.shard,
+      shards: options.shards,
+      router: ports.router,
+      stage: this.stage,
+      offerHost: (host, message) => ports.offerHost(host, message),
+      sendPeer: (shard, message) => ports.sendPeer(shard, message),
+      toSelf: (message) => context.tell(context.self, message),
+      stalled: () => this.#queuePump(),
+    });
+    this.#parse = new ParseStage(this.stage, () => this.#exchange.committedMarks());
+  }
+
+  receive(message: ShardMessage, context: ActorContext<ShardMessage>): void {
+    this.#context = context;
+    switch (message.kind) {
+      case 'host-ready':
+        this.schedule.put(message.hostKey, message.atMs, message.band, message.reason);
+        this.#queuePump();
+        break;
+      case 'pump':
+        this.#pumpQueued = false;
+        this.#pump();
+        break;
+      case 'wake':
+        this.#wakeAtMs = Infinity;
+        this.#pump();
+        break;
+      case 'parse-next':
+        this.#parseQueued = false;
+        this.#parseNext();
+        break;
+      case 'flush':
+        this.stage.flush();
+        break;
+      case 'flush-due':
+        this.#flushTimer = false;
+        this.#exchange.seal();
+        this.stage.flush();
+        break;
+      case 'offer-links':
+        this.#exchange.take(message.from, message.batch, message.links);
+        break;
+      case 'links-committed':
+        this.#exchange.committed(message.from, message.through);
+        this.#parse.settle();
+        this.#queueParse();
+        break;
+      case 'ask-robots':
+        this.#exchange.giveHost(message.host, { kind: 'ask-robots', ask: message.ask });
+        break;
+      case 'robots-answered':
+        this.#robotsAnswered(message.askId, message.answer);
+        break;
+      case 'storage':
+        this.#storageEvent(message.event);
+        break;
+      case 'inject-urls':
+        this.#inject(message.urls);
+        break;
+      case 'pause-all':
+        this.#paused = true;
+        break;
+      case 'resume-all':
+        this.#paused = false;
+        this.#queuePump();
+        break;
+      case 'drain':
+        this.#draining = true;
+        break;
+      case 'operate-host':
+        this.#exchange.giveHost(message.host, { kind: 'operate', operation: message.operation });
+        break;
+      default:
+        unreachable(message);
+    }
+    this.#armFlush();
+  }
+
+  /** True when nothing is in flight and everything staged is durable: a shard that drains may end. What is unparsed is in its log. */
+  get isSettled(): boolean {
+    return this.gate.inFlight === 0 && this.stage.idle;
+  }
+
+  inspect(): unknown {
+    return { ...this.status(this.#context.now()), asksOpen: this.#asksOpen.size };
+  }
+
+  status(nowMs: MonotonicMs): ShardStatus {
+    const { byBand, backingOff } = this.schedule.counts();
+    return {
+      shard: this.#options.shard,
+      inFlight: this.gate.inFlight,
+      quiet: this.stage.idle && this.#parse.isIdle && this.#exchange.isIdle,
+      waiting: byBand,
+      backingOff,
+      awaiting: this.#ports.resolvesPending() + this.#asksOpen.size,
+      due: this.schedule.countDue(nowMs),
+      nextGapInMs: Math.max(this.schedule.nextGapMs() - nowMs, 0),
+      nextInMs: Math.max(this.schedule.nextMs() - nowMs, 0),
+      parseBacklog: this.#parse.backlog,
+      pendingBytes: this.stage.pendingBytes(),
+      linksWaiting: this.#exchange.waiting,
+      draining: this.#draining,
+    };
+  }
+
+  /** Places the hosts that have work and sets pages of an earlier run to be parsed, once, at the start. */
+  recover(owns: (partition: PartitionIndex) => boolean): number {
+    const { reader } = this.#ports;
+    const now = this.#context.now();
+    let hosts = 0;
+    for (const { hostKey, row } of reader.hostsWithWork(owns)) {
+      // The actor, once awake, knows better; what matters here is that it is woken, and not before its gap has passed.
+      const gapMs = row.lastEndedAt === 0 ? 0 : row.crawlDelayMs;
+      this.schedule.put(hostKey, (now + gapMs) as MonotonicMs, 0, 'gap');
+      hosts += 1;
+    }
+    this.#parse.recover(reader.unparsed(owns));
+    this.#queueParse();
+    this.#queuePump();
+    return hosts;
+  }
+
+  // -------------------------------------------------------------------------------------------- what host actors are lent
+
+  askRobots(asker: HostPlaceIdentity, url: string): number {
+    const askId = this.#nextAskId;
+    this.#nextAskId += 1;
+    this.#asksOpen.set(askId, asker.hostKey);
+    const base = parseBase(url);
+    assert(base !== undefined, () => `no URL: ${url}`);
+    const place = this.#ports.router.placeOf(base.host);
+    const ask: RobotsAsk = { from: this.#options.shard, askId, url };
+    const host = { host: base.host, hostKey: place.hostKey, partition: place.partition };
+    this.#exchange.toPeer(place.shard, { kind: 'ask-robots', ask, host });
+    return askId;
+  }
+
+  answerRobots(ask: RobotsAsk, answer: RobotsAnswer): void {
+    this.#exchange.toPeer(ask.from, { kind: 'robots-answered', askId: ask.askId, answer });
+  }
+
+  robotsRead(host: HostPlaceIdentity, origin: string, sitemaps: readonly string[]): void {
+    if (!this.#options.sitemaps) return;
+    const base = parseBase(`${origin}/robots.txt`);
+    assert(base !== undefined, () => `no origin: ${origin}`);
+    const source = { base, host: host.host, depth: 0, hops: 0, purpose: 'sitemap' as const };
+    this.#exchange.deal(this.#exchange.routeAll(sitemaps, source), undefined);
+  }
+
+  #inject(urls: readonly InjectedUrl[]): void {
+    const own: RoutedLink[] = [];
+    for (const { url, depth } of urls) {
+      const base = parseBase(url);
+      if (base === undefined) continue;
+      const source = { base, host: base.host, depth, hops: 0, purpose: 'page' as const };
+      own.push(...this.#exchange.routeAll([url], source));
+    }
+    this.#exchange.deal(own, undefined);
+    this.#exchange.seal();
+  }
+
+  // ---------------------------------------------------------------------------------------------------------------- step 8
+
+  #queuePump(): void {
+    if (this.#pumpQueued) return;
+    this.#pumpQueued = true;
+    this.#context.tell(this.#context.self, { kind: 'pump' });
+  }
+
+  #pump(): void {
+    this.#exchange.pump();
+    const now = this.#context.now();
+    while (this.#mayFetch() && this.gate.tryReserve()) {
+      const hostKey = this.schedule.take(now);
+      if (hostKey === undefined || !this.#ports.offerHost(hostKey, { kind: 'take-slot' })) {
+        if (hostKey !== undefined) this.schedule.put(hostKey, now, 2, 'gap');
+        this.gate.cancelReservation();
+        break;
+      }
+    }
+    this.#armWake(now);
+  }
+
+  #mayFetch(): boolean {
+    if (this.#paused || this.#draining) return false;
+    if (this.#parse.backlogBytes >= this.#options.backlogBytesMax) return false;
+    return this.stage.pendingBytes() < this.#options.pendingBytesMax;
+  }
+
+  /** A timer for the next host that becomes due; none while nothing may be fetched anyway. */
+  #armWake(now: MonotonicMs): void {
+    const nextMs = this.schedule.nextMs();
+    if (nextMs === Infinity) return;
+    // What holds fetching back ends with a message (a receipt, a parse, a freed slot); a due host is then taken by that pump.
+    const atMs = Math.max(nextMs, now + 1);
+    if (atMs >= this.#wakeAtMs || (nextMs <= now && !this.#mayFetch())) return;
+    this.#wakeAtMs = atMs;
+    this.#context.after(atMs - now, { kind: 'wake' });
+  }
+
+  // -------------------------------------------------------------------------------------------------------- steps 10 to 12
+
+  #storageEvent(event: StorageEvent): void {
+    switch (event.kind) {
+      case 'checkpoint-committed':
+        this.stage.committed(event.sequence, event.receipts);
+        this.#parse.settle();
+        this.#queueParse();
+        this.#queuePump();
+        break;
+      case 'log-rolled':
+        this.#sweep(event.segment - 1);
+        break;
+      case 'storage-failed':
+        this.#draining = true;
+        this.#ports.storageFailed(event);
+        break;
+      default:
+        unreachable(event);
+    }
+  }
+
+  #pageCommitted(page: PageCheckpoint, receipt: PageReceipt): void {
+    if (receipt.duplicateOf !== undefined) this.stage.count('duplicates.exact');
+    if (receipt.unparsedId === 0 || page.response === undefined) return;
+    assert(page.purpose !== 'robots', () => 'a robots.txt is not parsed for links');
+    const { status, headers, body } = page.response;
+    this.#parse.add({
+      unparsedId: receipt.unparsedId,
+      hostKey: page.hostKey,
+      urlKey: page.urlKey,
+      url: page.url,
+      depth: page.depth,
+      hops: page.hops,
+      purpose: page.purpose,
+      status,
+      headers,
+      body,
+    });
+  }
+
+  #queueParse(): void {
+    if (this.#parseQueued || (this.#parse.backlog === 0 && !this.#parse.isRecovering)) return;
+    this.#parseQueued = true;
+    this.#context.tell(this.#context.self, { kind: 'parse-next' });
+  }
+
+  #parseNext(): void {
+    // Links that cannot leave stay unparsed: the backlog fills and fetching pauses. A receipt or a pump starts it again.
+    if (this.#exchange.isBlocked) return;
+    const page = this.#parse.take() ?? this.#unparsedPage();
+    if (page !== undefined) this.#parsePage(page);
+    this.#queueParse();
+    if (this.gate.inFlight === 0) this.#queuePump();
+  }
+
+  /** Reads a page of an earlier run back from its WARC record. */
+  #unparsedPage(): PageToParse | undefined {
+    const unparsed = this.#parse.nextUnparsed();
+    if (unparsed === undefined) return undefined;
+    const stored = this.#ports.reader.body(unparsed.pointer);
+    if (stored === undefined) {
+      this.stage.count('failures.unparsed-body-missing');
+      this.stage.parsed(unparsed.unparsedId);
+      return undefined;
+    }
+    return { ...unparsed, ...stored };
+  }
+
+  #parsePage(page: PageToParse): void {
+    this.#ports.markParsing(page.urlKey);
+    const base = parseBase(page.url);
+    assert(base !== undefined, () => `a stored page without a URL: ${page.url}`);
+    const outlinks = outlinksOf(page, base, this.#options.productToken);
+    this.#ports.markParsing(0n);
+    for (const [name, count] of Object.entries(outlinks.counts)) this.stage.count(name, count);
+    const redirect = isRedirectStatus(page.status);
+    const own = this.#exchange.routeAll(outlinks.references, {
+      base: outlinks.base,
+      host: base.host,
+      depth: redirect ? page.depth : page.depth + 1,
+      hops: redirect ? page.hops + 1 : 0,
+      purpose: page.purpose === 'sitemap' && redirect ? 'sitemap' : 'page',
+    });
+    const marks = this.#exchange.marks();
+    this.#exchange.deal(own, new CountdownToken(this.#parse.departed(page.unparsedId, marks)));
+  }
+
+  /** Entries that only an old log segment holds move into chunk rows; passive hosts have done so when they fell asleep. */
+  #sweep(throughSegment: number): void {
+    let isWhole = true;
+    const token = new CountdownToken(() => {
+      if (isWhole) this.stage.swept(throughSegment);
+    });
+    for (const hostKey of this.#ports.activeHosts()) {
+      token.expect();
+      if (this.#ports.offerHost(hostKey, { kind: 'sweep', token })) continue;
+      // A full mailbox: this host keeps its entries in the log, and the next roll sweeps again.
+      isWhole = false;
+      token.applied();
+    }
+    token.applied();
+  }
+
+  // ------------------------------------------------------------------------------------------------------------- plumbing
+
+  #robotsAnswered(askId: number, answer: RobotsAnswer): void {
+    const hostKey = this.#asksOpen.get(askId);
+    if (hostKey === undefined) return;
+    this.#asksOpen.delete(askId);
+    this.#ports.offerHost(hostKey, { kind: 'robots-answered', askId, answer });
+  }
+
+  #armFlush(): void {
+    const isWaiting = this.stage.hasOpen || this.#exchange.waiting > 0;
+    if (this.#flushTimer || !isWaiting) return;
+    this.#flushTimer = true;
+    this.#context.after(this.#options.flushMs, { kind: 'flush-due' });
+  }
+}

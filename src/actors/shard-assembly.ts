@@ -1,0 +1,189 @@
+// Puts one shard together on a dispatcher: the shard actor, its virtual host actors, the router and the seen check. The worker thread and
+// the simulator both build their shards here, so what is simulated is what runs (DESIGN.md §11).
+
+import { assert } from '../base/assert.ts';
+import type { HostKey, MonotonicMs, PartitionIndex, UrlKey, WallMs } from '../base/units.ts';
+import { parseBase } from '../domain/base-url.ts';
+import type { IdentityRules } from '../domain/canonical-query.ts';
+import { canonicalize } from '../domain/canonical-url.ts';
+import { partitionOf } from '../domain/ring.ts';
+import type { Scope } from '../domain/scope.ts';
+import type { TrapOptions } from '../domain/traps.ts';
+import type { UrlHasher } from '../domain/url-key.ts';
+import type { Dispatcher } from '../runtime/dispatcher.ts';
+import type { SupervisionPolicy } from '../runtime/supervisor.ts';
+import { VirtualActors } from '../runtime/virtual-actors.ts';
+import { HostActor } from './host-actor.ts';
+import { LinkRouter } from './link-router.ts';
+import type { HostMessage, HostPlaceIdentity, ShardMessage } from './messages.ts';
+import type { ResolvePort } from './ports.ts';
+import type { SeenCheck } from './seen-check.ts';
+import type { AddressBudget, CrawlPolicy, HostServices, PageAllowance } from './services.ts';
+import { ShardActor, type ShardOptions, type ShardPorts, type ShardStatus } from './shard-actor.ts';
+
+/** Everything that makes this shard's crawl this crawl. */
+export interface ShardPlan {
+  readonly options: ShardOptions;
+  readonly policy: CrawlPolicy;
+  readonly rules: IdentityRules;
+  readonly scope: Scope;
+  readonly traps: TrapOptions;
+  /** Infinity for no bound. */
+  readonly depthMax: number;
+  readonly partitions: number;
+  readonly shardOf: (partition: PartitionIndex) => number;
+  /** Host actors awake at once; each costs a few kilobytes. */
+  readonly hostsActiveMax: number;
+}
+
+export interface ShardMeans
+  extends Omit<ShardPorts, 'router' | 'offerHost' | 'activeHosts' | 'resolvesPending'> {
+  readonly resolver: ResolvePort;
+  readonly addresses: AddressBudget;
+  readonly pages: PageAllowance;
+  readonly seen: SeenCheck;
+  readonly hasher: UrlHasher;
+  readonly startedMs: MonotonicMs;
+  readonly startedAt: WallMs;
+  readonly loopDelayMs: () => number;
+}
+
+/** A bug in a host actor or the shard is not survived in the thread: its state may be half changed. The thread is replaced. */
+const NO_RESTART: SupervisionPolicy = {
+  restartsMax: 0,
+  windowMs: 60_000,
+  backoffMinMs: 100,
+  backoffMaxMs: 100,
+  escalation: 'stop',
+};
+
+/** A shard that runs. */
+export interface RunningShard {
+  tell(message: ShardMessage): void;
+  status(): ShardStatus;
+  /** Host actors awake. */
+  readonly hosts: VirtualActors<HostKey, HostMessage>;
+  readonly shard: ShardActor;
+  /** See ShardActor.recover. */
+  recover(owns: (partition: PartitionIndex) => boolean): number;
+}
+
+export function assembleShard(
+  dispatcher: Dispatcher,
+  plan: ShardPlan,
+  means: ShardMeans,
+): RunningShard {
+  const { hasher } = means;
+  let shard: ShardActor | undefined;
+  const running = (): ShardActor => {
+    assert(shard !== undefined, () => 'the shard has not started');
+    return shard;
+  };
+  const router = new LinkRouter({
+    rules: plan.rules,
+    scope: plan.scope,
+    traps: plan.traps,
+    depthMax: plan.depthMax,
+    hasher,
+    partitionOf: (hostKey) => partitionOf(hostKey, plan.partitions),
+    shardOf: plan.shardOf,
+    seen: means.seen,
+    count: (name) => running().stage.count(name),
+  });
+  const names = new Map<HostKey, HostPlaceIdentity>();
+  const identityOf = (hostKey: HostKey): HostPlaceIdentity => {
+    const named = names.get(hostKey);
+    if (named !== undefined) return named;
+    const partition = partitionOf(hostKey, plan.partitions);
+    const row = means.reader.host(hostKey, partition);
+    assert(row !== undefined, () => `host ${hostKey} is in the schedule and has no row`);
+    return { host: row.host, hostKey, partition };
+  };
+  let services: HostServices | undefined;
+  const hosts = new VirtualActors<HostKey, HostMessage>({
+    dispatcher,
+    name: 'host',
+    activeMax: plan.hostsActiveMax,
+    supervision: NO_RESTART,
+    activate: (hostKey) => (context) => {
+      assert(services !== undefined, () => 'a host woke up before its shard');
+      const actor = new HostActor(services, identityOf(hostKey), context);
+      // From here on the row, written at the latest when it falls asleep, knows the name.
+      names.delete(hostKey);
+      return actor;
+    },
+  });
+  let resolvesPending = 0;
+  const counted: ResolvePort = {
+    resolve: (host, answered) => {
+      resolvesPending += 1;
+      means.resolver.resolve(host, (outcome) => {
+        resolvesPending -= 1;
+        answered(outcome);
+      });
+    },
+  };
+  const ports: ShardPorts = {
+    fetch: means.fetch,
+    checkpoint: means.checkpoint,
+    reader: means.reader,
+    router,
+    offerHost: (host, message) => {
+      if (typeof host === 'bigint') return hosts.offer(host, message);
+      if (!hosts.isActive(host.hostKey)) names.set(host.hostKey, host);
+      const isTaken = hosts.offer(host.hostKey, message);
+      names.delete(host.hostKey);
+      return isTaken;
+    },
+    activeHosts: () => hosts.keys(),
+    resolvesPending: () => resolvesPending,
+    sendPeer: (peer, message) => means.sendPeer(peer, message),
+    storageFailed: (event) => means.storageFailed(event),
+    markParsing: (urlKey) => means.markParsing(urlKey),
+  };
+  const ref = dispatcher.spawn<ShardMessage>(
+    'shard',
+    (context) => {
+      shard = new ShardActor(plan.options, ports, context);
+      return shard;
+    },
+    { supervision: NO_RESTART, mailboxMax: SHARD_MAILBOX_MAX },
+  );
+  const self = running();
+  services = {
+    policy: plan.policy,
+    reader: means.reader,
+    resolver: counted,
+    stage: self.stage,
+    gate: self.gate,
+    addresses: means.addresses,
+    pages: means.pages,
+    seen: means.seen,
+    startedMs: means.startedMs,
+    startedAt: means.startedAt,
+    loopDelayMs: means.loopDelayMs,
+    toShard: (message) => dispatcher.tell(ref, message),
+    toHost: (host, message) => dispatcher.tell(host, message),
+    keyOf: (url) => keyOf(url, hasher, plan.rules),
+    hostOf: (url) => parseBase(url)?.host ?? '',
+    askRobots: (asker, url) => self.askRobots(asker, url),
+    answerRobots: (ask, answer) => self.answerRobots(ask, answer),
+    robotsRead: (host, origin, sitemaps) => self.robotsRead(host, origin, sitemaps),
+  };
+  return {
+    tell: (message) => dispatcher.tell(ref, message),
+    status: () => self.status(dispatcher.clock.now()),
+    hosts,
+    shard: self,
+    recover: (owns) => self.recover(owns),
+  };
+}
+
+/** Every host of the shard may have told it that it is ready, and every peer have sent what its credits allow. */
+const SHARD_MAILBOX_MAX = 2 ** 20;
+
+/** The identity of a URL; one that cannot be canonicalised is its own. */
+function keyOf(url: string, hasher: UrlHasher, rules: IdentityRules): UrlKey {
+  const canonical = canonicalize(url, rules);
+  return hasher.urlKey(canonical.kind === 'canonical' ? canonical.canonical : url);
+}

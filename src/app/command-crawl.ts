@@ -1,0 +1,217 @@
+// `node cluster.js [seed-url…]`: one crawl, from seeds to the final report; goes on with the crawl that the data directory holds. Watches
+// limits, signals and trouble, shows progress, and sees to it that every way to end is an orderly one (DESIGN.md §9).
+
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ShardStatus } from '../actors/shard-actor.ts';
+import { CrawlError } from '../base/errors.ts';
+import { PRODUCT_TOKEN, VERSION } from '../base/version.ts';
+import type { CrawlConfig } from '../config/options.ts';
+import { SharedAllowance } from '../runtime/shared-allowance.ts';
+import { ReadStore } from '../storage/read-store.ts';
+import { WARC_PREFIX } from '../storage/warc-names.ts';
+import { CrawlMonitor, hostsWaiting } from './crawl-monitor.ts';
+import { CrawlProcess, STOP_GRACE_MS } from './crawl-process.ts';
+import { type CrawlReport, crawlReport, type EndReason, reportText } from './crawl-report.ts';
+import { memoryBytes } from './process-memory.ts';
+import { createProgress, type ProgressSnapshot } from './progress.ts';
+import { rememberSeeds } from './scope-seeds.ts';
+import { readSeeds } from './seeds.ts';
+
+
+/** Time between two looks at the shards. */
+const LOOK_MS = 100;
+/** Seeds handed over at once; the shards answer before the next portion follows. */
+const SEEDS_PORTION = 1_000;
+/** Links on their way between shards above which seeds wait. */
+const SEEDS_LINKS_MAX = 50_000;
+
+/** Why the run ends; the first reason counts. */
+interface Ending {
+  reason: EndReason | undefined;
+  error: CrawlError | undefined;
+}
+
+/** @returns the exit status: 0 for a crawl that is done, at a limit or stopped in order */
+export async function commandCrawl(
+  config: CrawlConfig,
+  seedArguments: readonly string[],
+): Promise<number> {
+  const startedMs = performance.now();
+  const ending: Ending = { reason: undefined, error: undefined };
+  const seeds = await readSeeds(seedArguments, config.seedsFile);
+  const certificates = config.caFile === undefined ? [] : [readCertificate(config.caFile)];
+  const restoreSignals = listenToSignals(ending);
+  let counters = new Map<string, number>();
+  const crawl = await CrawlProcess.start(
+    {
+      config,
+      userAgent: config.userAgent,
+      software: `${PRODUCT_TOKEN}/${VERSION}`,
+      trustedCertificates: certificates,
+      failed: (error) => {
+        ending.error ??= error;
+        ending.reason ??= 'failed';
+      },
+    },
+    () => {
+      counters = readCountersOf(config);
+      return {
+        storedPages: counters.get('pages') ?? 0,
+        scopeSeeds: rememberSeeds(config, seeds),
+      };
+    },
+  );
+  const run = new CrawlRun(config, crawl, ending, { startedMs, countersBefore: counters });
+  await run.inject(seeds);
+  await run.watch();
+  const report = await run.end();
+  restoreSignals();
+  if (report !== undefined) print(config, report);
+  if (ending.error !== undefined) throw ending.error;
+  return 0;
+}
+
+/** One run from the first seed to the last commit. */
+class CrawlRun {
+  readonly #config: CrawlConfig;
+  readonly #crawl: CrawlProcess;
+  readonly #ending: Ending;
+  readonly #started: { readonly startedMs: number; readonly countersBefore: Map<string, number> };
+  readonly #allowance: SharedAllowance;
+  #peakBytes = 0;
+  #waiting = 0;
+
+  constructor(
+    config: CrawlConfig,
+    crawl: CrawlProcess,
+    ending: Ending,
+    started: { readonly startedMs: number; readonly countersBefore: Map<string, number> },
+  ) {
+    this.#config = config;
+    this.#crawl = crawl;
+    this.#ending = ending;
+    this.#started = started;
+    this.#allowance = new SharedAllowance(crawl.memories.pages);
+  }
+
+  /** Hands the seeds over portion by portion, as fast as the shards take them. */
+  async inject(seeds: readonly string[]): Promise<void> {
+    for (let at = 0; at < seeds.length && this.#ending.reason === undefined; at += SEEDS_PORTION) {
+      const portion = seeds.slice(at, at + SEEDS_PORTION);
+      this.#crawl.inject(portion.map((url) => ({ url, depth: 0 })));
+      let news = await this.#crawl.refresh();
+      while (news.reduce((sum, { status }) => sum + status.linksWaiting, 0) > SEEDS_LINKS_MAX) {
+        await sleep(LOOK_MS);
+        news = await this.#crawl.refresh();
+      }
+    }
+  }
+
+  /** Returns when there is a reason to end. */
+  async watch(): Promise<void> {
+    const { lingerSeconds, continuous, maxTimeSeconds } = this.#config;
+    const monitor = new CrawlMonitor(lingerSeconds * 1_000);
+    const store = new ReadStore(this.#config.dataDir, WARC_PREFIX);
+    const progress = createProgress(this.#config.progress);
+    try {
+      while (this.#ending.reason === undefined) {
+        await Promise.race([sleep(LOOK_MS), this.#crawl.refresh()]);
+        await sleep(LOOK_MS);
+        const statuses = this.#crawl.news().map(({ status }) => status);
+        this.#peakBytes = Math.max(this.#peakBytes, memoryBytes());
+        this.#waiting = hostsWaiting(statuses);
+        const seconds = (performance.now() - this.#started.startedMs) / 1_000;
+        progress.show(() => this.#snapshot(store, statuses, seconds));
+        if (this.#allowance.isSpent) this.#ending.reason ??= 'max-pages';
+        if (maxTimeSeconds !== undefined && seconds >= maxTimeSeconds) this.#ending.reason ??= 'max-time';
+        if (!continuous && monitor.isDone(statuses, performance.now())) this.#ending.reason ??= 'done';
+      }
+    } finally {
+      progress.close();
+      await store.close();
+    }
+  }
+
+  /** Checkpoints, closes and reports. Undefined when the data directory cannot be read any more. */
+  async end(): Promise<CrawlReport | undefined> {
+    const reason = this.#ending.reason ?? 'done';
+    await this.#crawl.stop(reason === 'failed' ? 0 : STOP_GRACE_MS);
+    const { user, system } = process.cpuUsage();
+    const seconds = (performance.now() - this.#started.startedMs) / 1_000;
+    return crawlReport(readCountersOf(this.#config), {
+      countersBefore: this.#started.countersBefore,
+      cpuSeconds: (user + system) / 1e6,
+      peakRssBytes: this.#peakBytes,
+      seconds,
+      hostsWaiting: this.#waiting,
+      reason,
+    });
+  }
+
+  #snapshot(
+    store: ReadStore,
+    statuses: readonly ShardStatus[],
+    seconds: number,
+  ): ProgressSnapshot {
+    const counters = store.counters();
+    const before = this.#started.countersBefore;
+    const pages = counters.get('pages') ?? 0;
+    const sum = (of: (status: ShardStatus) => number): number =>
+      statuses.reduce((total, status) => total + of(status), 0);
+    return {
+      pages,
+      fetched: counters.get('fetched') ?? 0,
+      queued: Math.max((counters.get('urls.discovered') ?? 0) - (counters.get('urls.settled') ?? 0), 0),
+      inFlight: sum(({ inFlight }) => inFlight),
+      hostsReady: sum(({ due }) => due),
+      hostsWaiting: sum(({ waiting, backingOff }) => waiting[0] + waiting[1] + waiting[2] + backingOff),
+      pagesPerSecond: seconds > 0 ? (pages - (before.get('pages') ?? 0)) / seconds : 0,
+      bytes: counters.get('bytes') ?? 0,
+      seconds,
+      limit: this.#config.maxPages,
+    };
+  }
+}
+
+function readCountersOf(config: CrawlConfig): Map<string, number> {
+  const store = new ReadStore(config.dataDir, WARC_PREFIX);
+  try {
+    return store.counters();
+  } finally {
+    void store.close();
+  }
+}
+
+function readCertificate(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new CrawlError('config', `--ca ${path} cannot be read: ${String(cause)}`, { cause });
+  }
+}
+
+/** The first SIGINT or SIGTERM ends the crawl in order, a second one at once. @returns a function that stops listening */
+function listenToSignals(ending: Ending): () => void {
+  let signals = 0;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    signals += 1;
+    if (signals > 1) process.exit(EXIT_STOPPED_AT_ONCE);
+    ending.reason ??= 'stopped';
+    process.stderr.write(`hostler: ${signal}: checkpointing; once more to stop at once\n`);
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return () => {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  };
+}
+
+/** DESIGN.md §9. */
+const EXIT_STOPPED_AT_ONCE = 130;
+
+function print(config: CrawlConfig, report: CrawlReport): void {
+  if (config.json) process.stdout.write(`${JSON.stringify(report)}\n`);
+  else process.stderr.write(`${reportText(report)}\n`);
+}

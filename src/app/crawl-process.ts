@@ -1,0 +1,348 @@
+// One crawling process: the storage thread, the shard threads, the memory they share and the links between them (DESIGN.md §3). Starts them
+// in order, hears how they are, tells when the crawl is done, and ends them in order. Crash-only where it matters: a shard or the
+// storage that dies by a bug ends the process; everything acknowledged is on disk, and the next start goes on from there.
+
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { InjectedUrl, ShardCommand } from '../actors/messages.ts';
+import type { ShardStatus } from '../actors/shard-actor.ts';
+import { unreachable } from '../base/assert.ts';
+import { CrawlError } from '../base/errors.ts';
+import type { CrawlConfig } from '../config/options.ts';
+import { BloomGenerations } from '../runtime/bloom-generations.ts';
+import { type ClockAnchor, RealAlarms, RealClock } from '../runtime/real-clock.ts';
+import { RecentKeys } from '../runtime/recent-keys.ts';
+import { createAllowanceMemory } from '../runtime/shared-allowance.ts';
+import { createBudgetMemory } from '../runtime/shared-budget.ts';
+import { type ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
+import { DEFAULT_POLICY } from '../storage/storage-loop.ts';
+import { StorageThread } from '../storage/storage-owner.ts';
+import { WARC_PREFIX } from '../storage/warc-names.ts';
+import { FilterKeeper } from './filter-keeper.ts';
+import type {
+  FromShardThread,
+  SharedMemories,
+  ShardLoad,
+  ShardQuery,
+  ShardThreadPlan,
+  ToShardThread,
+} from './thread-plan.ts';
+
+/** Rows of the address table: 2^16 (shared-budget.ts). */
+const ADDRESS_ROWS = 65_536;
+/** Bytes of one key in the table of recent keys. */
+const RECENT_KEY_BYTES = 8;
+/** Length at which a frontier or audit log file is followed by the next. */
+const LOG_ROLL_BYTES = 64 * 1024 * 1024;
+/** How long requests in flight may go on after a stop was asked for. */
+export const STOP_GRACE_MS = 5_000;
+
+export interface CrawlProcessOptions {
+  readonly config: CrawlConfig;
+  readonly userAgent: string;
+  readonly software: string;
+  readonly trustedCertificates: readonly string[];
+  /** Told once of trouble that ends the crawl. */
+  readonly failed: (error: CrawlError) => void;
+}
+
+/** What a shard said last. */
+export interface ShardNews {
+  readonly status: ShardStatus;
+  readonly load: ShardLoad;
+}
+
+interface Shard {
+  readonly host: ThreadHost;
+  readonly control: MessagePort;
+  news: ShardNews | undefined;
+  finished: () => void;
+  readonly whenFinished: Promise<void>;
+}
+
+export class CrawlProcess {
+  readonly storage: StorageThread;
+  readonly anchor: ClockAnchor;
+  readonly #options: CrawlProcessOptions;
+  readonly #memories: SharedMemories;
+  readonly #filter: FilterKeeper;
+  readonly #shards: Shard[] = [];
+  readonly #answers = new Map<number, (answer: unknown) => void>();
+  readonly #statusAnswers = new Map<number, () => void>();
+  #nextId = 1;
+  #ending = false;
+  /** Hosts with work found on disk. */
+  recoveredHosts = 0;
+
+  private constructor(
+    options: CrawlProcessOptions,
+    storage: StorageThread,
+    state: { anchor: ClockAnchor; memories: SharedMemories; filter: FilterKeeper },
+  ) {
+    this.#options = options;
+    this.storage = storage;
+    this.anchor = state.anchor;
+    this.#memories = state.memories;
+    this.#filter = state.filter;
+  }
+
+  /**
+   * Opens the data directory and starts all threads.
+   * @param storedPages 200 pages that earlier runs stored, for `--max-pages`
+   * @throws CrawlError as StorageThread.start does
+   */
+  static async start(
+    options: CrawlProcessOptions,
+    prepare: (storage: StorageThread) => {
+      readonly storedPages: number;
+      readonly scopeSeeds: readonly string[];
+    },
+  ): Promise<CrawlProcess> {
+    const { config } = options;
+    const anchor = new RealClock().anchor;
+    const self: { process?: CrawlProcess } = {};
+    const fail = (error: CrawlError): void => {
+      if (self.process === undefined) options.failed(error);
+      else self.process.#fail(error);
+    };
+    const storage = await StorageThread.start(
+      {
+        store: {
+          dir: config.dataDir,
+          partitions: config.partitions,
+          partitionsExplicit: false,
+          warc: {
+            rollBytes: config.warcRollBytes,
+            software: options.software,
+            userAgent: options.userAgent,
+            prefix: WARC_PREFIX,
+          },
+          logRollBytes: LOG_ROLL_BYTES,
+          reserveBytes: config.diskReserveBytes,
+        },
+        policy: { ...DEFAULT_POLICY, fsync: config.fsync, commitWindowMs: config.commitWindowMs },
+      },
+      {
+        onArchiveClosed: () => {},
+        onFailure: fail,
+        onCrash: (error) => fail(ourBug('the storage thread', error)),
+      },
+    );
+    const prepared = prepare(storage);
+    const bloom = BloomGenerations.create({
+      expectedKeys: config.expectedUrls,
+      falsePositiveRate: config.falsePositiveRate,
+    });
+    const memories: SharedMemories = {
+      bloom: bloom.handle,
+      bloomReady: new SharedArrayBuffer(4),
+      recent: RecentKeys.create(config.recentKeysBytes / RECENT_KEY_BYTES).buffer,
+      addresses: createBudgetMemory({ rows: ADDRESS_ROWS, threads: config.threads }),
+      pages: createAllowanceMemory(config.maxPages ?? 0, prepared.storedPages),
+      parsing: new SharedArrayBuffer(8 * config.threads),
+    };
+    const filter = new FilterKeeper({ dir: config.dataDir, bloom, ready: memories.bloomReady, storage });
+    const process = new CrawlProcess(options, storage, { anchor, memories, filter });
+    self.process = process;
+    if (config.seen === 'bloom') await filter.fill();
+    else filter.fill().catch((error) => fail(ourBug('the rebuild of the Bloom filter', error)));
+    await process.#startShards(prepared.scopeSeeds);
+    return process;
+  }
+
+  get shards(): number {
+    return this.#shards.length;
+  }
+
+  get memories(): SharedMemories {
+    return this.#memories;
+  }
+
+  /** What each shard said last. */
+  news(): readonly ShardNews[] {
+    return this.#shards.map(({ news }) => news).filter((news) => news !== undefined);
+  }
+
+  /** Sends a command to every shard. */
+  commandAll(command: ShardCommand): void {
+    for (let shard = 0; shard < this.#shards.length; shard += 1) this.command(shard, command);
+  }
+
+  command(shard: number, command: ShardCommand): void {
+    this.#send(shard, { kind: 'command', command });
+  }
+
+  /** Hands URLs in; any shard will do, it routes them to their owners. */
+  inject(urls: readonly InjectedUrl[]): void {
+    this.command(0, { kind: 'inject-urls', urls });
+  }
+
+  /** Asks every shard how it is and waits for all answers. */
+  async refresh(): Promise<readonly ShardNews[]> {
+    await Promise.all(this.#shards.map((_, shard) => this.#askStatus(shard)));
+    const buffer = this.#filter.growIfNeeded();
+    if (buffer !== undefined) {
+      for (let shard = 0; shard < this.#shards.length; shard += 1) {
+        this.#send(shard, { kind: 'bloom-grown', buffer });
+      }
+    }
+    return this.news();
+  }
+
+  /** Asks one shard a read-only question; undefined when it does not answer within the time. */
+  ask(shard: number, query: ShardQuery, timeoutMs = 4_000): Promise<unknown> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#answers.delete(id);
+        resolve(undefined);
+      }, timeoutMs);
+      this.#answers.set(id, (answer) => {
+        clearTimeout(timer);
+        resolve(answer);
+      });
+      this.#send(shard, { kind: 'inspect', id, query });
+    });
+  }
+
+  /** Checkpoints and ends everything; requests in flight get `graceMs`. Returns when the data directory is closed. */
+  async stop(graceMs: number): Promise<void> {
+    if (this.#ending) return;
+    this.#ending = true;
+    for (let shard = 0; shard < this.#shards.length; shard += 1) {
+      this.#send(shard, { kind: 'finish', graceMs });
+    }
+    await Promise.all(this.#shards.map(({ whenFinished }) => whenFinished));
+    await Promise.all(this.#shards.map(({ host }) => host.stop()));
+    await this.#filter.save();
+    await this.storage.close();
+  }
+
+  async #startShards(scopeSeeds: readonly string[]): Promise<void> {
+    const { config, userAgent, trustedCertificates } = this.#options;
+    const { identity, seenRuns } = this.storage.opened;
+    const peers = meshOf(config.threads);
+    await Promise.all(
+      peers.map(async (peerPorts, shard) => {
+        const channel = new MessageChannel();
+        const storagePort = this.storage.attach(shard);
+        const workerData: ShardThreadPlan = {
+          shard,
+          shards: config.threads,
+          config,
+          userAgent,
+          hashSeed: identity.hashSeed,
+          partitions: identity.partitions,
+          scopeSeeds,
+          trustedCertificates,
+          anchor: this.anchor,
+          memories: this.#memories,
+          seenRuns,
+          storagePort,
+          controlPort: channel.port2,
+          peerPorts,
+        };
+        const host = this.#hostOf(shard, channel.port1);
+        const ports = [storagePort, channel.port2, ...peerPorts.filter((port) => port !== null)];
+        const started = await host.start({ workerData, transfer: ports });
+        if (started.kind === 'ready') return;
+        const why = started.kind === 'exited' ? started.exit.error : 'it took too long';
+        throw ourBug(`shard thread ${shard}, at its start,`, why);
+      }),
+    );
+  }
+
+  #hostOf(shard: number, control: MessagePort): ThreadHost {
+    const host = new ThreadHost({
+      name: `shard-${shard}`,
+      entry: new URL('./shard-thread.js', import.meta.url),
+      alarms: new RealAlarms(),
+      onExit: (exit) => this.#shardExited(shard, exit),
+    });
+    const { promise, resolve } = withResolvers();
+    this.#shards[shard] = { host, control, news: undefined, finished: resolve, whenFinished: promise };
+    control.on('message', (message: FromShardThread) => this.#heard(shard, message));
+    return host;
+  }
+
+  #heard(shard: number, message: FromShardThread): void {
+    const entry = this.#shards[shard] as Shard;
+    switch (message.kind) {
+      case 'status':
+        entry.news = { status: message.status, load: message.load };
+        this.#statusAnswers.get(message.id)?.();
+        this.#statusAnswers.delete(message.id);
+        return;
+      case 'recovered':
+        this.recoveredHosts += message.hosts;
+        return;
+      case 'inspected':
+        this.#answers.get(message.id)?.(message.answer);
+        this.#answers.delete(message.id);
+        return;
+      case 'storage-failed':
+        // The storage thread has told the main thread itself, with the directory's name.
+        return;
+      case 'actor-failed':
+        this.#fail(ourBug(`actor ${message.actor}`, `${message.error}\n${message.stack}`));
+        return;
+      case 'finished':
+        entry.finished();
+        return;
+      default:
+        unreachable(message);
+    }
+  }
+
+  #shardExited(shard: number, exit: ThreadExit): void {
+    this.#shards[shard]?.finished();
+    if (this.#ending && exit.kind === 'stopped') return;
+    if (this.#ending && exit.code === 0) return;
+    this.#fail(ourBug(`shard thread ${shard}`, exit.error || `exit code ${exit.code}`));
+  }
+
+  #fail(error: CrawlError): void {
+    this.#options.failed(error);
+  }
+
+  #askStatus(shard: number): Promise<void> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      this.#statusAnswers.set(id, resolve);
+      this.#send(shard, { kind: 'report-status', id });
+    });
+  }
+
+  #send(shard: number, message: ToShardThread): void {
+    this.#shards[shard]?.control.postMessage(message);
+  }
+}
+
+/** A port from each thread to each other one. */
+function meshOf(threads: number): (MessagePort | null)[][] {
+  const rows = Array.from({ length: threads }, () => new Array<MessagePort | null>(threads).fill(null));
+  for (let one = 0; one < threads; one += 1) {
+    for (let other = one + 1; other < threads; other += 1) {
+      const { port1, port2 } = new MessageChannel();
+      (rows[one] as (MessagePort | null)[])[other] = port1;
+      (rows[other] as (MessagePort | null)[])[one] = port2;
+    }
+  }
+  return rows;
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+function ourBug(where: string, error: unknown): CrawlError {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new CrawlError('internal', `${where} failed: ${text}`, {
+    remedy:
+      'This is a bug of ours: please report it with the lines above. Run the same command again to go on from the last commit.',
+    cause: error,
+  });
+}

@@ -1,0 +1,87 @@
+// From the operator's configuration to what one shard is built with: bounds of its actors, policy of its hosts, limits of its fetcher.
+
+import { totalmem } from 'node:os';
+import { PRODUCT_TOKEN } from '../base/version.ts';
+import type { BandWeights } from '../actors/host-schedule.ts';
+import type { ShardPlan } from '../actors/shard-assembly.ts';
+import { assert } from '../base/assert.ts';
+import type { PartitionIndex } from '../base/units.ts';
+import { createIdentityRules } from '../domain/canonical-query.ts';
+import { Ring } from '../domain/ring.ts';
+import { Scope } from '../domain/scope.ts';
+import { trapOptions } from '../domain/traps.ts';
+import type { UrlHasher } from '../domain/url-key.ts';
+import { FETCH_LIMITS, type FetchLimits } from '../net/fetch-limits.ts';
+import type { ShardThreadPlan } from './thread-plan.ts';
+
+
+
+
+/** Share of the machine's memory that bodies on their way through one process may take, at most. */
+const BODIES_SHARE = 1 / 16;
+const BODIES_BYTES_MAX = 96 * 1024 * 1024;
+/** Longest wait for the owner of another host to fetch a redirected robots.txt: its gap may be long. */
+const ROBOTS_ASK_MS = 120_000;
+
+export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan {
+  const { config, shards, partitions } = plan;
+  const members = Array.from({ length: shards }, (_, shard) => ({ name: `thread-${shard}`, weight: 1 }));
+  const ring = new Ring(members, partitions, (text) => hasher.hostKey(text));
+  const bodies = Math.min(totalmem() * BODIES_SHARE, BODIES_BYTES_MAX) / shards;
+  return {
+    options: {
+      shard: plan.shard,
+      shards,
+      productToken: PRODUCT_TOKEN,
+      slotsMax: Math.max(Math.floor(config.concurrency / shards), 1),
+      bandWeights: bandWeightsOf(config.bandWeights),
+      flushMs: Math.min(config.commitWindowMs, 40),
+      pendingBytesMax: bodies,
+      backlogBytesMax: bodies,
+      sitemaps: config.sitemaps,
+    },
+    policy: {
+      gap: {
+        minGapMs: config.minGapMs,
+        maxCrawlDelayMs: config.maxCrawlDelayMs,
+        latencyFactor: config.latencyFactor,
+      },
+      productToken: PRODUCT_TOKEN,
+      redirectsMax: config.redirectsMax,
+      robotsBytesMax: config.robotsBytesMax,
+      robotsAskMs: ROBOTS_ASK_MS,
+    },
+    rules: createIdentityRules({ stripSessions: config.stripSessions }),
+    scope: new Scope({
+      mode: config.scope,
+      seeds: plan.scopeSeeds,
+      include: config.include,
+      exclude: config.exclude,
+    }),
+    traps: trapOptions(new Date(plan.anchor.wall).getUTCFullYear()),
+    depthMax: config.maxDepth ?? Number.POSITIVE_INFINITY,
+    partitions,
+    shardOf: (partition: PartitionIndex) => ring.ownerOf(partition),
+    hostsActiveMax: config.activeHostsMax,
+  };
+}
+
+/** @throws AssertionFailure when there are not three: the configuration has checked them */
+function bandWeightsOf(weights: readonly number[]): BandWeights {
+  const [first, second, third] = weights;
+  assert(first !== undefined && second !== undefined && third !== undefined, () => 'band weights');
+  return [first, second, third];
+}
+
+export function fetchLimitsOf(plan: ShardThreadPlan): Partial<FetchLimits> {
+  const { config } = plan;
+  return {
+    deadlineMs: config.requestDeadlineMs,
+    connectTimeoutMs: config.connectTimeoutMs,
+    headersTimeoutMs: config.headersTimeoutMs,
+    bodies: {
+      ...FETCH_LIMITS.bodies,
+      page: { payloadBytesMax: config.bodyBytesMax, decodedBytesMax: config.decodedBytesMax },
+    },
+  };
+}

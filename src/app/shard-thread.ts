@@ -1,0 +1,211 @@
+// Entry of a shard thread: builds the shard's ports (fetcher, resolver, storage client, links to the other shards), assembles the shard on a
+// real dispatcher and serves the main thread's control port. Everything the shard decides is in src/actors; this file only connects.
+
+import { type MessagePort, workerData } from 'node:worker_threads';
+import xxhash from 'xxhash-wasm';
+import type { ShardPeerMessage } from '../actors/messages.ts';
+import { SeenCheck } from '../actors/seen-check.ts';
+import { assembleShard, type RunningShard } from '../actors/shard-assembly.ts';
+import { unreachable } from '../base/assert.ts';
+import { SeededRandom } from '../base/random.ts';
+import { partitionIndex } from '../base/units.ts';
+import { createHasher } from '../domain/url-key.ts';
+import { AddressGuard } from '../net/address-guard.ts';
+import { DnsResolver } from '../net/resolver.ts';
+import { UndiciFetcher } from '../net/undici-fetcher.ts';
+import { BloomGenerations } from '../runtime/bloom-generations.ts';
+import { Codec } from '../runtime/codec.ts';
+import type { LinkEnd } from '../runtime/link.ts';
+import { RealAlarms, RealClock, randomSeed } from '../runtime/real-clock.ts';
+import { RealDispatcher } from '../runtime/real-dispatcher.ts';
+import { RecentKeys } from '../runtime/recent-keys.ts';
+import { SharedAllowance } from '../runtime/shared-allowance.ts';
+import { SharedBudget } from '../runtime/shared-budget.ts';
+import { onThreadStop, threadReady } from '../runtime/thread-entry.ts';
+import { openThreadLink } from '../runtime/thread-link.ts';
+import { openCheckpointClient, type ShardStorage } from '../storage/open-client.ts';
+import { SeenStore } from '../storage/seen-store.ts';
+import { WARC_PREFIX } from '../storage/warc-names.ts';
+import { answerQuery } from './shard-inspection.ts';
+import { isShardPeerMessage } from './peer-messages.ts';
+import { fetchLimitsOf, shardPlanOf } from './shard-plan.ts';
+import type { FromShardThread, ShardThreadPlan, ToShardThread } from './thread-plan.ts';
+
+/** How often a finishing shard looks whether it may end, milliseconds. */
+const FINISH_LOOK_MS = 20;
+
+async function start(plan: ShardThreadPlan): Promise<void> {
+  const hasher = createHasher(await xxhash(), plan.hashSeed);
+  const clock = new RealClock(plan.anchor);
+  const control = plan.controlPort;
+  const report = (message: FromShardThread): void => control.postMessage(message);
+  const driver = new RealDispatcher({
+    clock,
+    random: new SeededRandom(randomSeed()),
+    onFailure: ({ actor, error, stack }) => report({ kind: 'actor-failed', actor, error, stack }),
+  });
+  const bloom = BloomGenerations.attach(plan.memories.bloom);
+  const guard = new AddressGuard(plan.config.allowNets);
+  const fetcher = new UndiciFetcher({
+    guard,
+    now: () => clock.now(),
+    userAgent: plan.userAgent,
+    from: plan.config.from,
+    trustedCertificates: plan.trustedCertificates,
+    limits: fetchLimitsOf(plan),
+  });
+  const resolver = new DnsResolver({
+    guard,
+    ...(plan.config.dnsServers.length === 0 ? {} : { servers: plan.config.dnsServers }),
+    families: plan.config.addressFamilies,
+  });
+  const storage = openStorage(plan, () => shard);
+  const seen = new SeenCheck(
+    readyFilter(bloom, plan.memories.bloomReady),
+    new RecentKeys(plan.memories.recent),
+    plan.config.seen === 'exact' ? storage.seen : undefined,
+  );
+  const parsing = new BigUint64Array(plan.memories.parsing);
+  const peers = new Map<number, LinkEnd<ShardPeerMessage, ShardPeerMessage>>();
+  const { config } = plan;
+  const shard: RunningShard = assembleShard(driver.dispatcher, shardPlanOf(plan, hasher), {
+    fetch: fetcher,
+    checkpoint: storage.storage.client,
+    reader: storage.storage.client,
+    resolver,
+    addresses: new SharedBudget(plan.memories.addresses, {
+      thread: plan.shard,
+      gapMs: config.addressGapMs,
+      openMax: config.addressInFlightMax,
+    }),
+    pages: new SharedAllowance(plan.memories.pages),
+    seen,
+    hasher,
+    startedMs: plan.anchor.monotonic,
+    startedAt: plan.anchor.wall,
+    loopDelayMs: () => driver.loopDelayMs,
+    sendPeer: (peer, message) => peers.get(peer)?.send(message) ?? false,
+    storageFailed: (event) => report({ kind: 'storage-failed', event }),
+    markParsing: (urlKey) => Atomics.store(parsing, plan.shard, urlKey),
+  });
+  for (const [peer, port] of plan.peerPorts.entries()) {
+    if (port !== null) peers.set(peer, linkTo(port, peer, shard));
+  }
+  const end = async (): Promise<void> => {
+    driver.stop();
+    fetcher.close();
+    resolver.close();
+    for (const link of peers.values()) link.close();
+    await storage.storage.close();
+    report({ kind: 'finished' });
+    control.close();
+  };
+  control.on('message', (message: ToShardThread) => {
+    switch (message.kind) {
+      case 'command':
+        shard.tell(message.command);
+        return;
+      case 'report-status':
+        report({ kind: 'status', id: message.id, status: shard.status(), load: loadOf() });
+        return;
+      case 'bloom-grown':
+        bloom.adopt(message.buffer);
+        return;
+      case 'finish':
+        finish(shard, message.graceMs, end);
+        return;
+      case 'inspect':
+        report({ kind: 'inspected', id: message.id, answer: answerQuery(driver.dispatcher, shard, message.query, driver) });
+        return;
+      default:
+        unreachable(message);
+    }
+  });
+  const loadOf = () => {
+    const delay = driver.takeLoopDelay();
+    return {
+      loopDelayMs: delay.smoothedMs,
+      loopDelayMaxMs: delay.maxMs,
+      hostsActive: shard.hosts.size,
+      seen: seen.counts(),
+      connections: fetcher.clients,
+    };
+  };
+  onThreadStop(() => finish(shard, 0, end));
+  const shardOf = shardPlanOf(plan, hasher).shardOf;
+  const hosts = shard.recover((partition) => shardOf(partitionIndex(partition)) === plan.shard);
+  report({ kind: 'recovered', hosts });
+  threadReady();
+}
+
+interface OpenedStorage {
+  readonly storage: ShardStorage;
+  readonly seen: SeenStore;
+}
+
+function openStorage(plan: ShardThreadPlan, shard: () => RunningShard): OpenedStorage {
+  let store: SeenStore | undefined;
+  const storage = openCheckpointClient({
+    port: plan.storagePort,
+    dir: plan.config.dataDir,
+    partitions: plan.partitions,
+    warcPrefix: WARC_PREFIX,
+    onEvent: (event) => shard().tell({ kind: 'storage', event }),
+    onSeenRuns: (change) => {
+      store?.replaceRuns(change.removed, change.added);
+      for (const id of change.frozenIds) store?.dropFrozen(id);
+    },
+    onSeenFlushWanted: () => store?.freeze(),
+  });
+  const seen = new SeenStore({
+    directory: `${plan.config.dataDir}/frontier`,
+    runs: plan.seenRuns,
+    onMemtableFull: (frozen) => storage.client.sendSeenKeys(frozen),
+  });
+  store = seen;
+  return { storage, seen };
+}
+
+/** The filter as long as it does not yet hold every key of an earlier run: it then answers that it may have anything. */
+function readyFilter(bloom: BloomGenerations, readyWord: SharedArrayBuffer) {
+  const ready = new Int32Array(readyWord);
+  let isReady = false;
+  return {
+    mayHave: (high: number, low: number): boolean => {
+      if (!isReady) isReady = Atomics.load(ready, 0) === 1;
+      return !isReady || bloom.mayHave(high, low);
+    },
+    add: (high: number, low: number): boolean => bloom.add(high, low),
+  };
+}
+
+function linkTo(port: MessagePort, peer: number, shard: RunningShard) {
+  return openThreadLink<ShardPeerMessage, ShardPeerMessage>(port, {
+    name: `shard-${peer}`,
+    codec: new Codec({ batchBytesMax: 16 * 1024 * 1024 }),
+    alarms: new RealAlarms(),
+    validate: isShardPeerMessage,
+    onMessage: (message) => shard.tell(message),
+    onCredit: () => shard.tell({ kind: 'pump' }),
+    creditsMax: 64,
+    batchCountMax: 8,
+  });
+}
+
+/** Waits until nothing is in flight and everything staged is durable, then ends. */
+function finish(shard: RunningShard, graceMs: number, end: () => Promise<void>): void {
+  shard.tell({ kind: 'drain' });
+  const abortAt = performance.now() + graceMs;
+  let aborted = false;
+  const timer = setInterval(() => {
+    if (!aborted && performance.now() >= abortAt) {
+      aborted = true;
+      shard.shard.gate.abortAll();
+    }
+    if (!shard.shard.isSettled) return;
+    clearInterval(timer);
+    void end();
+  }, FINISH_LOOK_MS);
+}
+
+await start(workerData as ShardThreadPlan);

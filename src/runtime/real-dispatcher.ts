@@ -1,0 +1,133 @@
+// Drives a dispatcher in real time: a pump by setImmediate while there is work, one setTimeout for the earliest timer while there is
+// none. A pump runs for at most `sliceMs`, then lets the event loop read its sockets; so fetches and actors share a thread fairly. It
+// also measures how late the loop runs, since response times measured through a busy loop are too long and must have that delay taken
+// off before they set a gap (DESIGN.md §4). With real-clock.ts the only place in the runtime that touches clocks and timers.
+import { performance } from 'node:perf_hooks';
+import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
+import { RealClock } from './real-clock.ts';
+
+/** Messages between two looks at the clock within a slice. */
+const MESSAGES_PER_LOOK = 256;
+/** Weight of a new measurement in the smoothed loop delay. */
+const DELAY_WEIGHT = 1 / 16;
+const TIMEOUT_MAX_MS = 2 ** 31 - 1;
+
+/** Options of {@link RealDispatcher}. */
+export type RealDispatcherOptions = Omit<DispatcherOptions, 'clock' | 'stopwatch' | 'onWork'> & {
+  /** The process's clock. */
+  readonly clock?: RealClock;
+  /** Longest run before the event loop gets its turn. Default 4 ms. */
+  readonly sliceMs?: number;
+};
+
+/** How late the event loop runs, in milliseconds. */
+export interface LoopDelay {
+  /** Exponentially smoothed over about the last sixteen pumps. */
+  readonly smoothedMs: number;
+  /** The longest since the last call of `takeLoopDelay`. */
+  readonly maxMs: number;
+}
+
+/** A dispatcher with its real-time driver. */
+export class RealDispatcher {
+  readonly dispatcher: Dispatcher;
+  readonly #sliceMs: number;
+  #immediate: NodeJS.Immediate | undefined;
+  #immediateAt = 0;
+  #timeout: NodeJS.Timeout | undefined;
+  #timeoutAt = Infinity;
+  #isStopped = false;
+  #delaySmoothedMs = 0;
+  #delayMaxMs = 0;
+  #busyMs = 0;
+
+  constructor(options: RealDispatcherOptions) {
+    this.#sliceMs = options.sliceMs ?? 4;
+    this.dispatcher = new Dispatcher({
+      ...options,
+      clock: options.clock ?? new RealClock(),
+      stopwatch: () => performance.now(),
+      onWork: () => this.#schedulePump(),
+    });
+  }
+
+  /** Milliseconds spent running actors since the start. */
+  get busyMs(): number {
+    return this.#busyMs;
+  }
+
+  /** Goes on after `stop`; a new dispatcher runs without it. */
+  start(): void {
+    this.#isStopped = false;
+    this.#schedulePump();
+  }
+
+  /** Stops the pump; the actors stay as they are, and nothing keeps the process alive. */
+  stop(): void {
+    this.#isStopped = true;
+    if (this.#immediate !== undefined) clearImmediate(this.#immediate);
+    this.#immediate = undefined;
+    clearTimeout(this.#timeout);
+    this.#timeout = undefined;
+    this.#timeoutAt = Infinity;
+  }
+
+  /** The loop's delay now; the maximum starts anew. */
+  takeLoopDelay(): LoopDelay {
+    const delay = { smoothedMs: this.#delaySmoothedMs, maxMs: this.#delayMaxMs };
+    this.#delayMaxMs = 0;
+    return delay;
+  }
+
+  /** The smoothed delay alone, as often as wanted: what to take off a measured response time. */
+  get loopDelayMs(): number {
+    return this.#delaySmoothedMs;
+  }
+
+  #schedulePump(): void {
+    if (this.#immediate !== undefined || this.#isStopped) return;
+    this.#immediateAt = performance.now();
+    this.#immediate = setImmediate(() => {
+      this.#noteDelay(performance.now() - this.#immediateAt);
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    this.#immediate = undefined;
+    if (this.#isStopped) return;
+    const startedAt = performance.now();
+    const until = startedAt + this.#sliceMs;
+    this.dispatcher.fireTimers();
+    let now = startedAt;
+    while (!this.dispatcher.isIdle && now < until) {
+      this.dispatcher.runUntilIdle(MESSAGES_PER_LOOK);
+      now = performance.now();
+    }
+    this.#busyMs += now - startedAt;
+    if (this.dispatcher.isIdle) this.#scheduleTimeout(now);
+    else this.#schedulePump();
+  }
+
+  /** Keeps one timeout for the earliest timer; an earlier one already set will look again. */
+  #scheduleTimeout(now: number): void {
+    const at = this.dispatcher.nextTimerAt;
+    if (this.#timeout !== undefined && this.#timeoutAt <= at) return;
+    clearTimeout(this.#timeout);
+    this.#timeout = undefined;
+    this.#timeoutAt = at;
+    if (at === Infinity) return;
+    const waitMs = Math.min(TIMEOUT_MAX_MS, Math.max(0, Math.ceil(at - now)));
+    this.#timeout = setTimeout(() => {
+      this.#timeout = undefined;
+      this.#timeoutAt = Infinity;
+      this.#noteDelay(Math.max(0, performance.now() - now - waitMs));
+      this.#pump();
+    }, waitMs);
+  }
+
+  #noteDelay(delayMs: number): void {
+    this.#delaySmoothedMs += (delayMs - this.#delaySmoothedMs) * DELAY_WEIGHT;
+    if (delayMs > this.#delayMaxMs) this.#delayMaxMs = delayMs;
+  }
+}
