@@ -96,7 +96,7 @@ async function run(bodyBytes: number, pages: number, fsync: 'always' | 'interval
       },
     },
   );
-  let onReceipt = (_sequence: number) => undefined as void;
+  let onReceipt: (sequence: number) => void = () => undefined;
   const storage = openCheckpointClient({
     port: owner.attach(0),
     dir,

@@ -118,6 +118,11 @@ export class WarcWriter {
     this.#unsynced = false;
   }
 
+  /** Hands everything appended to the operating system, so that readers see it; not yet durable. */
+  flush(): void {
+    this.#flush();
+  }
+
   /** What to commit with the rows that point into the archive: one end. Valid for data that was synced. */
   ends(): readonly WarcEnd[] {
     assert(this.#pendingBytes === 0, () => 'WarcWriter.ends before sync');
