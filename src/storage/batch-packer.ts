@@ -55,7 +55,7 @@ export function packBatch(
   batch: CheckpointBatch,
   storedCopy: (page: PageCheckpoint) => StoredCopy | undefined,
 ): PackingResult {
-  const writer = new ByteWriter(estimateBytes(batch));
+  const writer = new ByteWriter(estimateBytes(batch), 'transfer');
   const rows: (PageRow | undefined)[] = [];
   writer.varint(batch.pages.length);
   for (const page of batch.pages) {

@@ -13,9 +13,15 @@ export class ByteWriter {
   #bytes: Buffer;
   #length = 0;
 
-  /** @param capacity first size in bytes; an estimate saves copies */
-  constructor(capacity = 1024) {
-    this.#bytes = Buffer.from(new ArrayBuffer(Math.max(capacity, 16)));
+  readonly #transferable: boolean;
+
+  /**
+   * @param capacity first size in bytes; an estimate saves copies
+   * @param use `transfer` gives the bytes an ArrayBuffer of their own; small ones of those are costly, so rows share pooled memory
+   */
+  constructor(capacity = 1024, use: 'row' | 'transfer' = 'row') {
+    this.#transferable = use === 'transfer';
+    this.#bytes = this.#allocate(Math.max(capacity, 16));
   }
 
   /** Bytes written so far; also the position of the next one. */
@@ -27,9 +33,14 @@ export class ByteWriter {
   reserve(count: number): void {
     const needed = this.#length + count;
     if (needed <= this.#bytes.length) return;
-    const grown = Buffer.from(new ArrayBuffer(Math.max(needed, this.#bytes.length * 2)));
+    const grown = this.#allocate(Math.max(needed, this.#bytes.length * 2));
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;
+  }
+
+  #allocate(capacity: number): Buffer {
+    if (!this.#transferable) return Buffer.allocUnsafe(capacity);
+    return Buffer.from(new ArrayBuffer(capacity));
   }
 
   u8(value: number): void {
@@ -126,7 +137,7 @@ export class ByteWriter {
     return Buffer.from(this.view());
   }
 
-  /** The bytes over an ArrayBuffer of their own that may be transferred; the writer must not be used afterwards. */
+  /** The bytes, of a `transfer` writer over an ArrayBuffer of their own; the writer must not be used afterwards. */
   take(): Buffer {
     const taken = this.view();
     this.#bytes = Buffer.alloc(0);

@@ -1,7 +1,8 @@
 // The core of the storage thread: group commit (step 10, DESIGN.md §5). Batches of all shards that arrive within one window become durable
 // together: bodies appended to the WARC file and fdatasynced → frontier and audit logs likewise → one LMDB transaction that holds all
 // rows and the committed ends of those files → only then receipts (I7, I8). Synchronous inside; the caller owns timers and ports.
-// Any trouble with the disk ends it: nothing of the group is acknowledged, files go back to the committed ends, later batches are refused.
+// Any trouble with the disk ends it: nothing of the group is acknowledged, the logs go back to their committed ends (the WARC file does at the next
+// open), later batches are refused.
 // `--fsync interval` acknowledges when bodies are with the system, and commits every few seconds: what a crash loses is then a suffix of
 // what was acknowledged, up to that window, and never consistency.
 

@@ -3,8 +3,6 @@
 // before it maps anything.
 
 import {
-  accessSync,
-  constants,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -50,10 +48,9 @@ export function bloomPath(dir: string): string {
  */
 export function openDirectory(dir: string, reserveBytes: number): DataDirectory {
   try {
-    mkdirSync(dir, { recursive: true });
-    accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK);
+    mkdirDeep(dir);
   } catch (error) {
-    throw unwritable(error, dir);
+    throw notDirectory(error, dir);
   }
   const free = freeBytes(dir);
   if (free < reserveBytes) {
@@ -124,19 +121,21 @@ function createFormat(dir: string): void {
   renameSync(draft, join(dir, 'format'));
 }
 
-function unwritable(error: unknown, dir: string): CrawlError {
+/** mkdir -p; on a read-only disk Node's own says ENOENT, so the system is asked once more for the true reason. */
+function mkdirDeep(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    mkdirSync(dir);
+  }
+}
+
+function notDirectory(error: unknown, dir: string): CrawlError {
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
-    return new CrawlError('disk', `${dir} cannot be written (${code})`, {
-      remedy: 'Make the directory writable for this user or choose another with --data.',
-      cause: error,
-    });
-  }
-  if (code === 'ENOTDIR' || code === 'EEXIST') {
-    return new CrawlError('disk', `${dir} is not a directory`, {
-      remedy: 'Choose a directory with --data.',
-      cause: error,
-    });
-  }
-  return diskError(error, dir, `create ${dir}`);
+  if (code !== 'ENOTDIR' && code !== 'EEXIST') return diskError(error, dir, `create ${dir}`);
+  return new CrawlError('disk', `${dir} is not a directory`, {
+    remedy: 'Choose a directory with --data.',
+    cause: error,
+  });
 }

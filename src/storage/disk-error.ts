@@ -11,6 +11,8 @@ export type StorageTrouble = 'disk-full' | 'disk' | 'data-damaged';
 
 /** No room: out of blocks, over quota, over the file size limit of the process. */
 const FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+/** Not ours to write, or mounted read-only. */
+const UNWRITABLE_CODES: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 /** LMDB reports a short write as EIO; if this many bytes cannot be written either, the disk or a quota was full. */
 const PROBE_BYTES = 1 << 20;
 const EIO = 5;
@@ -66,6 +68,13 @@ function isFull(path: string): boolean {
  */
 export function diskError(error: unknown, path: string, doing: string): CrawlError {
   if (error instanceof CrawlError) return error;
+  const code = String((error as NodeJS.ErrnoException | null)?.code);
+  if (UNWRITABLE_CODES.has(code)) {
+    return new CrawlError('disk', `cannot ${doing}: ${path} cannot be written (${code})`, {
+      remedy: 'Make the directory writable for this user or choose another with --data.',
+      cause: error,
+    });
+  }
   const trouble = troubleOf(error, path);
   const text = error instanceof Error ? error.message : String(error);
   return new CrawlError(trouble, `cannot ${doing}: ${text}`, {

@@ -2,7 +2,6 @@ import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert';
 import { test } from 'node:test';
 import type { PageRow, RobotsRow } from '../../src/actors/ports.ts';
 import { hostKey, partitionIndex, urlKey, wallMs } from '../../src/base/units.ts';
-import { packAudit } from '../../src/storage/audit-log.ts';
 import { readBatch } from '../../src/storage/batch-codec.ts';
 import { packBatch } from '../../src/storage/batch-packer.ts';
 import { ByteDamage, ByteReader } from '../../src/storage/byte-reader.ts';
@@ -42,6 +41,17 @@ import {
   fetched,
   hostRowOf,
 } from '../fixtures/checkpoint-batches.ts';
+
+const ROBOTS: RobotsRow = {
+  origin: 'https://host-3.test:8443',
+  rules: { groups: [{ agents: ['*'], table: new Uint16Array([1, 2]) }] },
+  decision: 'disallow-all',
+  fetchedAt: wallMs(1.5),
+  expiresAt: wallMs(2 ** 41),
+  status: 503,
+  failures: 3,
+  failingSince: wallMs(9),
+};
 
 test('ByteReader reads what ByteWriter wrote, at the ends of every range', () => {
   const writer = new ByteWriter(1);
@@ -83,16 +93,7 @@ test('host, robots, unparsed, digest, chunk and denied rows survive a round trip
   deepStrictEqual(decodeHostRow(encodeHostRow(row), row.partition), row);
   ok(hostRowHasWork(encodeHostRow(row)));
   ok(!hostRowHasWork(encodeHostRow(hostRowOf(3, { head: 9, chunkEnd: 9, tail: 9 }))));
-  const robots: RobotsRow = {
-    origin: 'https://host-3.test:8443',
-    rules: { groups: [{ agents: ['*'], table: new Uint16Array([1, 2]) }] },
-    decision: 'disallow-all',
-    fetchedAt: wallMs(1.5),
-    expiresAt: wallMs(2 ** 41),
-    status: 503,
-    failures: 3,
-    failingSince: wallMs(9),
-  };
+  const robots = ROBOTS;
   deepStrictEqual(decodeRobotsRow(encodeRobotsRow(robots)), robots);
   const page = { hostKey: hostKey(1n), urlKey: urlKey(2n), url: 'http://ü', depth: 3 };
   const kind = { hops: 2, purpose: 'sitemap' as const };
@@ -161,7 +162,7 @@ test('every decoder answers damaged rows with ByteDamage or a row, never otherwi
     ],
     [encodeChunk([entryOf(1, 7, 0)]), (b) => decodeChunk(b, 0)],
     [encodeDenied(1, entryOf(1, 7, 0)), decodeDenied],
-    [packAudit([auditOf(1, 1)]), readBatch],
+    [encodeRobotsRow(ROBOTS), decodeRobotsRow],
   ];
   for (const [value, decode] of rows) {
     for (let at = 0; at < value.length; at++) {

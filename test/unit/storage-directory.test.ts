@@ -1,5 +1,5 @@
 import { ok, rejects, strictEqual, throws } from 'node:assert';
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadBloomSnapshot, saveBloomSnapshot } from '../../src/storage/bloom-snapshot.ts';
@@ -7,6 +7,9 @@ import { RecentDurations } from '../../src/storage/commit-timings.ts';
 import { checkReadable, openDirectory } from '../../src/storage/directory.ts';
 import { SweepLedger } from '../../src/storage/sweep-ledger.ts';
 import { removeFolder, temporaryFolder } from '../fixtures/store-session.ts';
+
+/** User id of nobody on Linux. */
+const NOBODY = 65_534;
 
 async function withFolder(work: (dir: string) => void | Promise<void>): Promise<void> {
   const dir = temporaryFolder();
@@ -33,6 +36,27 @@ test('openDirectory tells what is wrong with a place and how to mend it', () =>
     throws(() => openDirectory(dir, 0), { code: 'usage', message: /not empty/ });
     throws(() => openDirectory(join(dir, 'new'), Number.MAX_VALUE), { code: 'disk-full' });
     throws(() => checkReadable(dir), { code: 'usage' });
+  }));
+
+test('openDirectory names a directory that may not be written', () =>
+  withFolder((dir) => {
+    const path = join(dir, 'crawl');
+    openDirectory(path, 0).lock.release();
+    chmodSync(dir, 0o755);
+    chmodSync(path, 0o555);
+    // The superuser may write anywhere: act as nobody for the attempt.
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) process.seteuid?.(NOBODY);
+    try {
+      throws(() => openDirectory(path, 0), {
+        code: 'disk',
+        message: /cannot be written \(EACCES\)/,
+        remedy: /writable/,
+      });
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+    }
+    checkReadable(path);
   }));
 
 test('openDirectory refuses other formats by number and garbage as damage', () =>
