@@ -240,7 +240,7 @@ class MarkupWalk {
     const foreign = tracked && !this.#xml ? context.startTag(tag) : false;
     if (element === NOSCRIPT) this.#facts.inNoscript = true;
     if (HAS_ATTRIBUTES[element] === 1 && !context.hidden) {
-      this.#facts.startTag(tag, foreign);
+      this.#facts.startTag(tag, { foreign, uncertain: context.uncertain });
     }
     return IS_RAW_TEXT[element] === 1 ? this.#rawText(element, from, foreign) : from;
   }

@@ -96,13 +96,15 @@ export class PageFacts {
   /**
    * Takes what a start tag says.
    * @param tag read with its attributes
-   * @param foreign an SVG or MathML element: only its links count
+   * @param place.foreign an SVG or MathML element: only its links count
+   * @param place.uncertain it may be one: xlink:href counts
    */
-  startTag(tag: TagReader, foreign: boolean): void {
+  startTag(tag: TagReader, place: { foreign: boolean; uncertain: boolean }): void {
+    const { foreign } = place;
     const { element } = tag;
     if (element === A) {
       if (tag.has(HREF)) this.#addLink(tag, HREF, 'a');
-      if (foreign && tag.has(XLINK_HREF)) this.#addLink(tag, XLINK_HREF, 'a');
+      if ((foreign || place.uncertain) && tag.has(XLINK_HREF)) this.#addLink(tag, XLINK_HREF, 'a');
     } else if (element === AREA) this.#addLink(tag, HREF, 'area');
     else if (element === FRAME) this.#addLink(tag, SRC, 'frame');
     else if (element === IFRAME) this.#addLink(tag, SRC, 'iframe');

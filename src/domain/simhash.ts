@@ -85,8 +85,16 @@ export class SimhashBuilder implements TextSink {
 
 /** Adds one to the counter of every bit set; answers the bits whose counter overflowed its planes. */
 function addToPlanes(planes: Int32Array, bits: number): number {
-  let carry = bits;
-  for (let plane = 0; plane < PLANES; plane++) {
+  const zero = planes[0]!;
+  const one = planes[1]!;
+  const two = planes[2]!;
+  planes[0] = zero ^ bits;
+  let carry = bits & zero;
+  planes[1] = one ^ carry;
+  carry &= one;
+  planes[2] = two ^ carry;
+  carry &= two;
+  for (let plane = 3; carry !== 0 && plane < PLANES; plane++) {
     const old = planes[plane]!;
     planes[plane] = old ^ carry;
     carry &= old;
