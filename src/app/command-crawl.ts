@@ -18,7 +18,6 @@ import { createProgress, type ProgressSnapshot } from './progress.ts';
 import { rememberSeeds } from './scope-seeds.ts';
 import { readSeeds } from './seeds.ts';
 
-
 /** Time between two looks at the shards. */
 const LOOK_MS = 100;
 /** Seeds handed over at once; the shards answer before the next portion follows. */
@@ -124,8 +123,10 @@ class CrawlRun {
         const seconds = (performance.now() - this.#started.startedMs) / 1_000;
         progress.show(() => this.#snapshot(store, statuses, seconds));
         if (this.#allowance.isSpent) this.#ending.reason ??= 'max-pages';
-        if (maxTimeSeconds !== undefined && seconds >= maxTimeSeconds) this.#ending.reason ??= 'max-time';
-        if (!continuous && monitor.isDone(statuses, performance.now())) this.#ending.reason ??= 'done';
+        if (maxTimeSeconds !== undefined && seconds >= maxTimeSeconds)
+          this.#ending.reason ??= 'max-time';
+        if (!continuous && monitor.isDone(statuses, performance.now()))
+          this.#ending.reason ??= 'done';
       }
     } finally {
       progress.close();
@@ -149,11 +150,7 @@ class CrawlRun {
     });
   }
 
-  #snapshot(
-    store: ReadStore,
-    statuses: readonly ShardStatus[],
-    seconds: number,
-  ): ProgressSnapshot {
+  #snapshot(store: ReadStore, statuses: readonly ShardStatus[], seconds: number): ProgressSnapshot {
     const counters = store.counters();
     const before = this.#started.countersBefore;
     const pages = counters.get('pages') ?? 0;
@@ -162,10 +159,15 @@ class CrawlRun {
     return {
       pages,
       fetched: counters.get('fetched') ?? 0,
-      queued: Math.max((counters.get('urls.discovered') ?? 0) - (counters.get('urls.settled') ?? 0), 0),
+      queued: Math.max(
+        (counters.get('urls.discovered') ?? 0) - (counters.get('urls.settled') ?? 0),
+        0,
+      ),
       inFlight: sum(({ inFlight }) => inFlight),
       hostsReady: sum(({ due }) => due),
-      hostsWaiting: sum(({ waiting, backingOff }) => waiting[0] + waiting[1] + waiting[2] + backingOff),
+      hostsWaiting: sum(
+        ({ waiting, backingOff }) => waiting[0] + waiting[1] + waiting[2] + backingOff,
+      ),
       pagesPerSecond: seconds > 0 ? (pages - (before.get('pages') ?? 0)) / seconds : 0,
       bytes: counters.get('bytes') ?? 0,
       seconds,

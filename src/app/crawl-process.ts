@@ -20,10 +20,10 @@ import { WARC_PREFIX } from '../storage/warc-names.ts';
 import { FilterKeeper } from './filter-keeper.ts';
 import type {
   FromShardThread,
-  SharedMemories,
   ShardLoad,
   ShardQuery,
   ShardThreadPlan,
+  SharedMemories,
   ToShardThread,
 } from './thread-plan.ts';
 
@@ -140,7 +140,12 @@ export class CrawlProcess {
       pages: createAllowanceMemory(config.maxPages ?? 0, prepared.storedPages),
       parsing: new SharedArrayBuffer(8 * config.threads),
     };
-    const filter = new FilterKeeper({ dir: config.dataDir, bloom, ready: memories.bloomReady, storage });
+    const filter = new FilterKeeper({
+      dir: config.dataDir,
+      bloom,
+      ready: memories.bloomReady,
+      storage,
+    });
     const process = new CrawlProcess(options, storage, { anchor, memories, filter });
     self.process = process;
     if (config.seen === 'bloom') await filter.fill();
@@ -259,7 +264,13 @@ export class CrawlProcess {
       onExit: (exit) => this.#shardExited(shard, exit),
     });
     const { promise, resolve } = withResolvers();
-    this.#shards[shard] = { host, control, news: undefined, finished: resolve, whenFinished: promise };
+    this.#shards[shard] = {
+      host,
+      control,
+      news: undefined,
+      finished: resolve,
+      whenFinished: promise,
+    };
     control.on('message', (message: FromShardThread) => this.#heard(shard, message));
     return host;
   }
@@ -319,7 +330,9 @@ export class CrawlProcess {
 
 /** A port from each thread to each other one. */
 function meshOf(threads: number): (MessagePort | null)[][] {
-  const rows = Array.from({ length: threads }, () => new Array<MessagePort | null>(threads).fill(null));
+  const rows = Array.from({ length: threads }, () =>
+    new Array<MessagePort | null>(threads).fill(null),
+  );
   for (let one = 0; one < threads; one += 1) {
     for (let other = one + 1; other < threads; other += 1) {
       const { port1, port2 } = new MessageChannel();

@@ -44,7 +44,8 @@ export class FilterKeeper {
   async save(): Promise<void> {
     const { bloom, storage } = this.#options;
     const newest = bloom.filters.at(-1);
-    if (Atomics.load(this.#ready, 0) !== 1 || newest === undefined || bloom.filters.length > 1) return;
+    if (Atomics.load(this.#ready, 0) !== 1 || newest === undefined || bloom.filters.length > 1)
+      return;
     const { crawlId } = storage.opened.identity;
     const bytes = new Uint8Array(newest.buffer);
     await storage.saveBloom({ bytes, meta: { crawlId, bytes: bytes.length } }).catch(() => {});
@@ -56,7 +57,8 @@ export class FilterKeeper {
     const newest = bloom.filters.at(-1);
     const { crawlId } = storage.opened.identity;
     const snapshot = loadBloomSnapshot(path, (bytes, meta) => {
-      const fits = 'crawlId' in meta && meta.crawlId === crawlId && newest?.buffer.byteLength === bytes;
+      const fits =
+        'crawlId' in meta && meta.crawlId === crawlId && newest?.buffer.byteLength === bytes;
       return fits ? new Uint8Array(newest.buffer) : undefined;
     });
     rmSync(path, { force: true });

@@ -4,7 +4,13 @@
 import type { RunningShard } from '../actors/shard-assembly.ts';
 import { hostKey } from '../base/units.ts';
 import type { Dispatcher } from '../runtime/dispatcher.ts';
-import { actorState, dispatcherRow, mailboxRows, topRows, treeRows } from '../runtime/inspection.ts';
+import {
+  actorState,
+  dispatcherRow,
+  mailboxRows,
+  topRows,
+  treeRows,
+} from '../runtime/inspection.ts';
 import type { ShardQuery } from './thread-plan.ts';
 
 /** Rows of one answer, at most. */

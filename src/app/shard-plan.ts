@@ -1,11 +1,11 @@
 // From the operator's configuration to what one shard is built with: bounds of its actors, policy of its hosts, limits of its fetcher.
 
 import { totalmem } from 'node:os';
-import { PRODUCT_TOKEN } from '../base/version.ts';
 import type { BandWeights } from '../actors/host-schedule.ts';
 import type { ShardPlan } from '../actors/shard-assembly.ts';
 import { assert } from '../base/assert.ts';
 import type { PartitionIndex } from '../base/units.ts';
+import { PRODUCT_TOKEN } from '../base/version.ts';
 import { createIdentityRules } from '../domain/canonical-query.ts';
 import { Ring } from '../domain/ring.ts';
 import { Scope } from '../domain/scope.ts';
@@ -13,9 +13,6 @@ import { trapOptions } from '../domain/traps.ts';
 import type { UrlHasher } from '../domain/url-key.ts';
 import { FETCH_LIMITS, type FetchLimits } from '../net/fetch-limits.ts';
 import type { ShardThreadPlan } from './thread-plan.ts';
-
-
-
 
 /** Share of the machine's memory that bodies on their way through one process may take, at most. */
 const BODIES_SHARE = 1 / 16;
@@ -25,7 +22,10 @@ const ROBOTS_ASK_MS = 120_000;
 
 export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan {
   const { config, shards, partitions } = plan;
-  const members = Array.from({ length: shards }, (_, shard) => ({ name: `thread-${shard}`, weight: 1 }));
+  const members = Array.from({ length: shards }, (_, shard) => ({
+    name: `thread-${shard}`,
+    weight: 1,
+  }));
   const ring = new Ring(members, partitions, (text) => hasher.hostKey(text));
   const bodies = Math.min(totalmem() * BODIES_SHARE, BODIES_BYTES_MAX) / shards;
   return {

@@ -26,8 +26,8 @@ import { openThreadLink } from '../runtime/thread-link.ts';
 import { openCheckpointClient, type ShardStorage } from '../storage/open-client.ts';
 import { SeenStore } from '../storage/seen-store.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
-import { answerQuery } from './shard-inspection.ts';
 import { isShardPeerMessage } from './peer-messages.ts';
+import { answerQuery } from './shard-inspection.ts';
 import { fetchLimitsOf, shardPlanOf } from './shard-plan.ts';
 import type { FromShardThread, ShardThreadPlan, ToShardThread } from './thread-plan.ts';
 
@@ -115,7 +115,11 @@ async function start(plan: ShardThreadPlan): Promise<void> {
         finish(shard, message.graceMs, end);
         return;
       case 'inspect':
-        report({ kind: 'inspected', id: message.id, answer: answerQuery(driver.dispatcher, shard, message.query, driver) });
+        report({
+          kind: 'inspected',
+          id: message.id,
+          answer: answerQuery(driver.dispatcher, shard, message.query, driver),
+        });
         return;
       default:
         unreachable(message);

@@ -68,7 +68,12 @@ export type ShardQuery =
 
 /** From a shard to the main thread. */
 export type FromShardThread =
-  | { readonly kind: 'status'; readonly id: number; readonly status: ShardStatus; readonly load: ShardLoad }
+  | {
+      readonly kind: 'status';
+      readonly id: number;
+      readonly status: ShardStatus;
+      readonly load: ShardLoad;
+    }
   | { readonly kind: 'recovered'; readonly hosts: number }
   | { readonly kind: 'inspected'; readonly id: number; readonly answer: unknown }
   | {
@@ -76,7 +81,12 @@ export type FromShardThread =
       readonly event: Extract<StorageEvent, { kind: 'storage-failed' }>;
     }
   /** An actor failed: a bug of ours. */
-  | { readonly kind: 'actor-failed'; readonly actor: string; readonly error: string; readonly stack: string }
+  | {
+      readonly kind: 'actor-failed';
+      readonly actor: string;
+      readonly error: string;
+      readonly stack: string;
+    }
   | { readonly kind: 'finished' };
 
 /** Cost figures of a shard thread since its start. */
@@ -84,7 +94,11 @@ export interface ShardLoad {
   readonly loopDelayMs: number;
   readonly loopDelayMaxMs: number;
   readonly hostsActive: number;
-  readonly seen: { readonly added: number; readonly confirmed: number; readonly falsePositives: number };
+  readonly seen: {
+    readonly added: number;
+    readonly confirmed: number;
+    readonly falsePositives: number;
+  };
   /** Connections open. */
   readonly connections: number;
 }
