@@ -16,6 +16,9 @@ export class SimFailure extends Error {
 /** Turns at one instant after which actors are taken to chase each other for ever. */
 const TURNS_AT_ONE_TIME_MAX = 100_000;
 
+/** Turns and alarms of a simulation after which something is taken to repeat for ever. */
+const EVENTS_MAX = 1_500_000;
+
 /** Why `run` came back. */
 export type StopReason = 'stopped' | 'time' | 'nothing-left';
 
@@ -101,12 +104,13 @@ export class SimKernel {
       let next = this.clock.nextAlarmAt;
       for (const shard of shards) next = Math.min(next, shard.nextEventTime());
       if (next > this.nowMs && pause()) return 'stopped';
-      if (next > untilMs) {
+      if (next > untilMs || next === Infinity) {
         if (untilMs === Infinity) return 'nothing-left';
         this.clock.advanceTo(untilMs);
         return next === Infinity ? 'nothing-left' : 'time';
       }
       this.events += 1;
+      if (this.events > EVENTS_MAX) this.fail('more events than any crawl of this size needs');
       this.clock.advanceTo(next);
       if (this.#stop) return 'stopped';
     }

@@ -53,6 +53,8 @@ export class SimStorage {
   #committing: Queued[] = [];
   #isDead = false;
   #hasFailed = false;
+  /** When the last thing under way happens. */
+  #lastMs = 0;
 
   constructor(options: SimStorageOptions) {
     this.#options = options;
@@ -110,7 +112,9 @@ export class SimStorage {
       ms += random.float() * STALL_MS_MAX;
       kernel.count('storage.stall');
     }
-    kernel.clock.after(ms, () => {
+    // The storage thread is one: nothing it does overtakes what it did before.
+    this.#lastMs = Math.max(this.#lastMs, kernel.nowMs + ms);
+    kernel.clock.after(this.#lastMs - kernel.nowMs, () => {
       if (!this.#isDead && !this.#hasFailed) then();
     });
   }

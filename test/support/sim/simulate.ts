@@ -134,8 +134,8 @@ class Simulation {
     kernel.note('faults off');
     this.#node.tellAll({ kind: 'resume-all' });
     const until = kernel.nowMs + LIVENESS_MS_MAX;
-    const reason = this.#runUntil(until, () => this.#isDone());
-    if (reason === 'stopped' || this.#isDone()) return;
+    const reason = this.#runUntil(Infinity, () => this.#isDone() || kernel.nowMs > until);
+    if (this.#isDone()) return;
     const waiting = this.#waitingHosts().join(', ');
     kernel.fail(
       `I6: not quiet after faults stopped (${reason}); quiet ${this.#node.isQuiet}: ${waiting}`,
