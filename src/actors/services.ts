@@ -14,7 +14,8 @@ import type {
   RobotsAsk,
   ShardMessage,
 } from './messages.ts';
-import type { ResolvePort, StateReader } from './ports.ts';
+import type { ResolvePort } from './ports.ts';
+import type { StagedReader } from './staged-reader.ts';
 
 /** The part of the configuration that host actors act on. Times in milliseconds. */
 export interface CrawlPolicy {
@@ -52,7 +53,7 @@ export interface SeenSet {
 
 export interface HostServices {
   readonly policy: CrawlPolicy;
-  readonly reader: StateReader;
+  readonly reader: StagedReader;
   readonly resolver: ResolvePort;
   readonly stage: CheckpointStage;
   readonly gate: FetchGate;

@@ -6,7 +6,7 @@ import { assert, unreachable } from '../base/assert.ts';
 import type { HostKey, MonotonicMs, PartitionIndex } from '../base/units.ts';
 import { parseBase } from '../domain/base-url.ts';
 import { isRedirectStatus } from '../domain/location.ts';
-import type { Actor, ActorContext } from '../runtime/actor.ts';
+import type { Actor, ActorContext, TimerId } from '../runtime/actor.ts';
 import { CheckpointStage } from './checkpoint-stage.ts';
 import { FetchGate } from './fetch-gate.ts';
 import { type BandWeights, HostSchedule } from './host-schedule.ts';
@@ -33,6 +33,9 @@ import type {
   StorageEvent,
 } from './ports.ts';
 import { CountdownToken } from './work-token.ts';
+
+/** How soon what could not be delivered is tried again, milliseconds. */
+const RETRY_MS = 5;
 
 /** The shard's own bounds. */
 export interface ShardOptions {
@@ -112,6 +115,8 @@ export class ShardActor implements Actor<ShardMessage> {
   #pumpQueued = false;
   #flushTimer = false;
   #wakeAtMs = Infinity;
+  #wakeTimer: TimerId | undefined;
+  #retryTimer = false;
   #context: ActorContext<ShardMessage>;
 
   constructor(options: ShardOptions, ports: ShardPorts, context: ActorContext<ShardMessage>) {
@@ -133,7 +138,7 @@ export class ShardActor implements Actor<ShardMessage> {
       offerHost: (host, message) => ports.offerHost(host, message),
       sendPeer: (shard, message) => ports.sendPeer(shard, message),
       toSelf: (message) => context.tell(context.self, message),
-      stalled: () => this.#queuePump(),
+      stalled: () => this.#retrySoon(),
     });
     this.#parse = new ParseStage(this.stage, () => this.#exchange.committedMarks());
   }
@@ -149,8 +154,13 @@ export class ShardActor implements Actor<ShardMessage> {
         this.#pumpQueued = false;
         this.#pump();
         break;
+      case 'retry':
+        this.#retryTimer = false;
+        this.#pump();
+        break;
       case 'wake':
         this.#wakeAtMs = Infinity;
+        this.#wakeTimer = undefined;
         this.#pump();
         break;
       case 'parse-next':
@@ -296,8 +306,16 @@ export class ShardActor implements Actor<ShardMessage> {
     this.#context.tell(this.#context.self, { kind: 'pump' });
   }
 
+  /** Something waits for a full mailbox or a link without credit: neither changes within this turn, so the next try is a little later. */
+  #retrySoon(): void {
+    if (this.#retryTimer) return;
+    this.#retryTimer = true;
+    this.#context.after(RETRY_MS, { kind: 'retry' });
+  }
+
   #pump(): void {
     this.#exchange.pump();
+    this.#queueParse();
     const now = this.#context.now();
     while (this.#mayFetch() && this.gate.tryReserve()) {
       const hostKey = this.schedule.take(now);
@@ -323,8 +341,9 @@ export class ShardActor implements Actor<ShardMessage> {
     // What holds fetching back ends with a message (a receipt, a parse, a freed slot); a due host is then taken by that pump.
     const atMs = Math.max(nextMs, now + 1);
     if (atMs >= this.#wakeAtMs || (nextMs <= now && !this.#mayFetch())) return;
+    if (this.#wakeTimer !== undefined) this.#context.cancel(this.#wakeTimer);
     this.#wakeAtMs = atMs;
-    this.#context.after(atMs - now, { kind: 'wake' });
+    this.#wakeTimer = this.#context.after(atMs - now, { kind: 'wake' });
   }
 
   // -------------------------------------------------------------------------------------------------------- steps 10 to 12

@@ -20,6 +20,7 @@ import type { ResolvePort } from './ports.ts';
 import type { SeenCheck } from './seen-check.ts';
 import type { AddressBudget, CrawlPolicy, HostServices, PageAllowance } from './services.ts';
 import { ShardActor, type ShardOptions, type ShardPorts, type ShardStatus } from './shard-actor.ts';
+import { StagedReader } from './staged-reader.ts';
 
 /** Everything that makes this shard's crawl this crawl. */
 export interface ShardPlan {
@@ -90,16 +91,17 @@ export function assembleShard(
     seen: means.seen,
     count: (name) => running().stage.count(name),
   });
+  let services: HostServices | undefined;
   const names = new Map<HostKey, HostPlaceIdentity>();
   const identityOf = (hostKey: HostKey): HostPlaceIdentity => {
     const named = names.get(hostKey);
     if (named !== undefined) return named;
     const partition = partitionOf(hostKey, plan.partitions);
-    const row = means.reader.host(hostKey, partition);
+    assert(services !== undefined, () => 'a host woke up before its shard');
+    const row = services.reader.host(hostKey, partition);
     assert(row !== undefined, () => `host ${hostKey} is in the schedule and has no row`);
     return { host: row.host, hostKey, partition };
   };
-  let services: HostServices | undefined;
   const hosts = new VirtualActors<HostKey, HostMessage>({
     dispatcher,
     name: 'host',
@@ -152,7 +154,7 @@ export function assembleShard(
   const self = running();
   services = {
     policy: plan.policy,
-    reader: means.reader,
+    reader: new StagedReader(self.stage, means.reader),
     resolver: counted,
     stage: self.stage,
     gate: self.gate,
