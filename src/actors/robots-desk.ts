@@ -80,7 +80,7 @@ export class RobotsDesk {
       return;
     }
     const askId = services.askRobots(id, url);
-    this.errands.await(askId, origin, url);
+    this.errands.expect(askId, origin, url);
     const answer: RobotsAnswer = { kind: 'unreachable', reason: 'read-timeout' };
     context.after(services.policy.robotsAskMs, { kind: 'robots-answered', askId, answer });
   }

@@ -168,9 +168,9 @@ export function assembleShard(
     toHost: (host, message) => dispatcher.tell(host, message),
     keyOf: (url) => keyOf(url, hasher, plan.rules),
     hostOf: (url) => parseBase(url)?.host ?? '',
-    askRobots: (asker, url) => self.askRobots(asker, url),
-    answerRobots: (ask, answer) => self.answerRobots(ask, answer),
-    robotsRead: (host, origin, sitemaps) => self.robotsRead(host, origin, sitemaps),
+    askRobots: (asker, url) => self.robots.ask(asker, url),
+    answerRobots: (ask, answer) => self.robots.answer(ask, answer),
+    robotsRead: (host, origin, sitemaps) => self.robots.rulesRead(host, origin, sitemaps),
   };
   return {
     tell: (message) => dispatcher.tell(ref, message),

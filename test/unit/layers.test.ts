@@ -44,7 +44,9 @@ const sources: readonly Source[] = readdirSync(SRC, { recursive: true })
   .filter((path) => path.endsWith('.ts'))
   .map((path) => {
     const text = readFileSync(join(SRC, path), 'utf8');
-    const imports = [...text.matchAll(/^(?:import|export)\b[^;]*?from '([^']+)';|^import '([^']+)';/gms)];
+    const imports = [
+      ...text.matchAll(/^(?:import|export)\b[^;]*?from '([^']+)';|^import '([^']+)';/gms),
+    ];
     return {
       path,
       layer: path.split('/')[0] as string,
@@ -115,7 +117,9 @@ test('in runtime only real-*.ts touches the clocks and timers of the machine', (
 });
 
 test('FetchPermit is made by HostPace alone', () => {
-  const makers = sources.filter(({ code }) => code.includes('new FetchPermit(')).map(({ path }) => path);
+  const makers = sources
+    .filter(({ code }) => code.includes('new FetchPermit('))
+    .map(({ path }) => path);
   deepStrictEqual(makers, ['actors/host-pace.ts']);
 });
 
@@ -129,7 +133,9 @@ test('only step 9 reaches the fetch port: FetchGate starts requests, and only th
     .map(({ path }) => path)
     .sort();
   deepStrictEqual(holders, ['actors/fetch-gate.ts', 'actors/ports.ts', 'actors/shard-actor.ts']);
-  const gates = sources.filter(({ code }) => code.includes('new FetchGate(')).map(({ path }) => path);
+  const gates = sources
+    .filter(({ code }) => code.includes('new FetchGate('))
+    .map(({ path }) => path);
   deepStrictEqual(gates, ['actors/shard-actor.ts']);
   const fetchers = sources
     .filter(({ code, layer }) => layer !== 'net' && code.includes('new UndiciFetcher('))
@@ -139,7 +145,9 @@ test('only step 9 reaches the fetch port: FetchGate starts requests, and only th
 
 test('no file is longer than 400 lines, and none is called index or utils', () => {
   const wrong = sources
-    .filter(({ path, text }) => text.split('\n').length > 401 || /(^|\/)(index|utils?)\.ts$/.test(path))
+    .filter(
+      ({ path, text }) => text.split('\n').length > 401 || /(^|\/)(index|utils?)\.ts$/.test(path),
+    )
     .map(({ path, text }) => `${path}: ${text.split('\n').length - 1} lines`);
   deepStrictEqual(wrong, []);
 });
