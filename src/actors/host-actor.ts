@@ -60,7 +60,7 @@ export class HostActor implements Actor<HostMessage> {
     const robotsRows = services.reader.robots(id.hostKey, id.partition);
     const { productToken, robotsBytesMax } = services.policy;
     this.#robots = new HostRobots(productToken, robotsBytesMax, robotsRows);
-    this.#pace = restoredPace(services, row, context);
+    this.#pace = restoredPace(services, services.gapPolicyOf(id.host), row, context);
     this.#contact = row === undefined || row.lastEndedAt === 0 ? 'none' : 'committed';
     this.#ledger = new HostLedger(services, id, row);
     const { robots, queues, pace } = {
@@ -167,6 +167,11 @@ export class HostActor implements Actor<HostMessage> {
     for (let passed = 0; passed < PASSED_OVER_PER_TURN; passed += 1) {
       const head = this.#queues.peek();
       if (head === undefined) return false;
+      if (this.#services.isOptedOut(this.#id.host)) {
+        this.#ledger.denied(head.band, head.entry);
+        this.#advance(head.band, context);
+        continue;
+      }
       if (this.#addresses.forbidden) {
         this.#ledger.forbidden(head.entry, context.wallNow());
         this.#advance(head.band, context);
@@ -283,7 +288,11 @@ export class HostActor implements Actor<HostMessage> {
 
   #resolved(outcome: ResolveOutcome, context: ActorContext<HostMessage>): void {
     const failure = this.#addresses.answered(outcome, context.now());
-    if (failure === undefined) return;
+    if (failure === undefined) {
+      const least = this.#addresses.list.map((address) => this.#services.leastGapMsOf(address));
+      this.#pace.setLeast(Math.max(0, ...least));
+      return;
+    }
     this.#services.stage.count(`retries.${failure}`);
     this.#pace.unresolved(failure, context.now());
     this.#touch(context);
@@ -375,7 +384,7 @@ export class HostActor implements Actor<HostMessage> {
       gap: this.#pace.row(context.now(), context.wallNow()),
       crawlDelayMs: rulesKnown
         ? this.#pace.crawlDelayMs
-        : this.#services.policy.gap.maxCrawlDelayMs,
+        : this.#services.gapPolicyOf(this.#id.host).maxCrawlDelayMs,
       counts: this.#ledger.counts,
     };
   }

@@ -68,7 +68,9 @@ export class RobotsDesk {
       return;
     }
     services.stage.robots(id.hostKey, id.partition, step.row);
-    pace.setCrawlDelay(cappedCrawlDelayMs(robots.crawlDelaySeconds(), services.policy.gap));
+    pace.setCrawlDelay(
+      cappedCrawlDelayMs(robots.crawlDelaySeconds(), services.gapPolicyOf(id.host)),
+    );
     if (step.rulesChanged) this.#reviewDenied();
     services.robotsRead(id, origin, step.sitemaps);
   }

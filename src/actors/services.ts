@@ -19,6 +19,7 @@ import type { StagedReader } from './staged-reader.ts';
 
 /** The part of the configuration that host actors act on. Times in milliseconds. */
 export interface CrawlPolicy {
+  /** The pace of hosts for which the operator has no rule of their own. */
   readonly gap: GapPolicy;
   /** Product token looked for in robots.txt, for example `hostler`. */
   readonly productToken: string;
@@ -60,6 +61,12 @@ export interface HostServices {
   readonly addresses: AddressBudget;
   readonly pages: PageAllowance;
   readonly seen: SeenSet;
+  /** The operator's pace for a host. */
+  gapPolicyOf(host: string): GapPolicy;
+  /** Least gap to an address, whatever was configured: fast crawling is for the operator's own networks (DESIGN.md §9). */
+  leastGapMsOf(address: string): number;
+  /** True when the host's owner asked not to be crawled. */
+  isOptedOut(host: string): boolean;
   /** When this process started, by both clocks: a restored host waits its full gap from here. */
   readonly startedMs: MonotonicMs;
   readonly startedAt: WallMs;

@@ -6,6 +6,7 @@ import type { HostKey, MonotonicMs, PartitionIndex, UrlKey, WallMs } from '../ba
 import { parseBase } from '../domain/base-url.ts';
 import type { IdentityRules } from '../domain/canonical-query.ts';
 import { canonicalize } from '../domain/canonical-url.ts';
+import type { GapPolicy } from '../domain/politeness.ts';
 import { partitionOf } from '../domain/ring.ts';
 import type { Scope } from '../domain/scope.ts';
 import type { TrapOptions } from '../domain/traps.ts';
@@ -26,6 +27,8 @@ import { StagedReader } from './staged-reader.ts';
 export interface ShardPlan {
   readonly options: ShardOptions;
   readonly policy: CrawlPolicy;
+  readonly gapPolicyOf: (host: string) => GapPolicy;
+  readonly isOptedOut: (host: string) => boolean;
   readonly rules: IdentityRules;
   readonly scope: Scope;
   readonly traps: TrapOptions;
@@ -47,6 +50,7 @@ export interface ShardMeans
   readonly startedMs: MonotonicMs;
   readonly startedAt: WallMs;
   readonly loopDelayMs: () => number;
+  readonly leastGapMsOf: (address: string) => number;
 }
 
 /** A bug in a host actor or the shard is not survived in the thread: its state may be half changed. The thread is replaced. */
@@ -83,6 +87,7 @@ export function assembleShard(
   const router = new LinkRouter({
     rules: plan.rules,
     scope: plan.scope,
+    isOptedOut: plan.isOptedOut,
     traps: plan.traps,
     depthMax: plan.depthMax,
     hasher,
@@ -154,6 +159,9 @@ export function assembleShard(
   const self = running();
   services = {
     policy: plan.policy,
+    gapPolicyOf: plan.gapPolicyOf,
+    isOptedOut: plan.isOptedOut,
+    leastGapMsOf: means.leastGapMsOf,
     reader: new StagedReader(self.stage, means.reader),
     resolver: counted,
     stage: self.stage,

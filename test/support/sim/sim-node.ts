@@ -164,6 +164,7 @@ export class SimNode {
         startedMs: this.startedMs,
         startedAt: this.startedAt,
         loopDelayMs: () => 0,
+        leastGapMsOf: () => 0,
         sendPeer: (peer, message) => this.links.send(shard, peer, message),
         storageFailed: (_event: StorageEvent) => {
           this.hasStorageFailed = true;
@@ -176,6 +177,11 @@ export class SimNode {
   #planOf(shard: number, world: World): ShardPlan {
     const { plan } = this.#options;
     const seeds = [...world.seeds(seedCount(plan, world))];
+    const gap = {
+      minGapMs: plan.minGapMs,
+      maxCrawlDelayMs: plan.maxCrawlDelayMs,
+      latencyFactor: 10,
+    };
     return {
       options: {
         shard,
@@ -189,16 +195,14 @@ export class SimNode {
         sitemaps: true,
       },
       policy: {
-        gap: {
-          minGapMs: plan.minGapMs,
-          maxCrawlDelayMs: plan.maxCrawlDelayMs,
-          latencyFactor: 10,
-        },
+        gap,
         productToken: 'hostler',
         redirectsMax: 10,
         robotsBytesMax: 512_000,
         robotsAskMs: plan.robotsAskMs,
       },
+      gapPolicyOf: () => gap,
+      isOptedOut: () => false,
       rules: CRAWL_RULES,
       // A calendar without end is bounded by the operator's own rule here: what it holds is no page.
       scope: new Scope({ mode: 'all', seeds, exclude: ['/calendar/(?!2026/)', 'outside.invalid'] }),
