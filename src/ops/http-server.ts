@@ -111,39 +111,42 @@ export class OpsHttpServer {
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-    // A body has no meaning here; a request that brings one is read no further than its head.
     const { method = '', headers, url: target = '' } = request;
-    if (!isHostAccepted(this.#address.host, headers.host)) {
-      const error = 'this server answers only to localhost: open it by that name';
-      return send(response, { status: 421, contentType: 'text/plain', body: `${error}\n` }, method);
-    }
-    if (method !== 'GET' && method !== 'HEAD') {
-      response.setHeader('allow', 'GET, HEAD');
-      const error = 'read only: change a crawl by its debug socket (inspect)';
-      return send(response, { status: 405, contentType: 'text/plain', body: `${error}\n` }, method);
-    }
     const url = parsedTarget(target);
-    if (url === undefined) {
-      return send(
-        response,
-        { status: 400, contentType: 'text/plain', body: 'bad target\n' },
-        method,
-      );
-    }
-    if (url.pathname === '/api/events') return this.#stream(response, method);
-    void this.#routes.answer(url).then((answer) => send(response, answer, method));
-  }
-
-  #stream(response: ServerResponse, method: string): void {
-    if (method === 'GET' && !this.#streams.isFull) {
+    const refusal = this.#refusalOf(method, headers.host, url);
+    if (url === undefined || refusal !== undefined) {
+      // A body has no meaning here: a request that brings one is read no further than its head.
+      response.setHeader('connection', 'close');
+      send(response, refusal ?? textAnswer(400, 'bad target'), method);
+    } else if (url.pathname === '/api/events') {
       // News come every second; a stream has no end to be late for.
       response.socket?.setTimeout(0);
       this.#streams.open(response);
-      return;
+    } else {
+      void this.#routes.answer(url).then((answer) => send(response, answer, method));
     }
-    const error = `${STREAMS_MAX} dashboards are open already`;
-    send(response, { status: 503, contentType: 'text/plain', body: `${error}\n` }, method);
   }
+
+  #refusalOf(
+    method: string,
+    host: string | undefined,
+    url: URL | undefined,
+  ): HttpAnswer | undefined {
+    if (!isHostAccepted(this.#address.host, host)) {
+      return textAnswer(421, 'this server answers only to localhost: open it by that name');
+    }
+    if (method !== 'GET' && method !== 'HEAD') {
+      return textAnswer(405, 'read only: change a crawl by its debug socket (inspect)');
+    }
+    if (url?.pathname !== '/api/events') return undefined;
+    if (method === 'HEAD') return textAnswer(405, 'a stream has no head alone');
+    if (this.#streams.isFull) return textAnswer(503, `${STREAMS_MAX} dashboards are open already`);
+    return undefined;
+  }
+}
+
+function textAnswer(status: number, text: string): HttpAnswer {
+  return { status, contentType: 'text/plain; charset=utf-8', body: `${text}\n` };
 }
 
 function parsedTarget(target: string): URL | undefined {
@@ -155,6 +158,7 @@ function parsedTarget(target: string): URL | undefined {
 
 function send(response: ServerResponse, answer: HttpAnswer, method: string): void {
   const { status, contentType, body } = answer;
+  if (status === 405) response.setHeader('allow', 'GET, HEAD');
   response.writeHead(status, {
     'content-type': contentType,
     'content-length': Buffer.byteLength(body),
