@@ -56,6 +56,7 @@ export class CrawlWatch {
   #latest: WatchNews | undefined;
   #topHosts: readonly HostLine[] = [];
   #looks = 0;
+  #answeredAtMs = Number.NEGATIVE_INFINITY;
   #lastError = 'the crawl was not looked at yet';
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -94,6 +95,11 @@ export class CrawlWatch {
     return { kind: 'answered', value: this.#latest };
   }
 
+  /** Milliseconds since the crawl last answered; infinite when it never did. By our own clock, whatever the snapshot says. */
+  ageMs(): number {
+    return performance.now() - this.#answeredAtMs;
+  }
+
   /** The points of the last ten minutes, oldest first. */
   points(): readonly WatchPoint[] {
     return this.#points;
@@ -129,6 +135,7 @@ export class CrawlWatch {
   }
 
   #keep(overview: CrawlOverview): void {
+    this.#answeredAtMs = performance.now();
     const before = this.#recent[0];
     this.#recent.push(overview);
     if (this.#recent.length > RATE_SPAN) this.#recent.shift();

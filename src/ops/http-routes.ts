@@ -102,7 +102,7 @@ export class HttpRoutes {
   #health(): HttpAnswer {
     const latest = this.#services.watch.latest();
     if (latest.kind === 'refused') return verdict(false, { reason: latest.reason });
-    const ageMs = Date.now() - latest.value.overview.at;
+    const ageMs = Math.round(this.#services.watch.ageMs());
     if (ageMs <= STALE_MS) return verdict(true, { ageMs });
     return verdict(false, { reason: 'the crawl threads do not answer', ageMs });
   }

@@ -1,7 +1,7 @@
 // Prometheus exposition by prom-client: a registry of its own, filled from the latest snapshot at each scrape (metric-table.ts). Counters are
 // those of the crawl, so a scrape sets them; nothing is counted twice and nothing is lost between two scrapes.
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, type Histogram, Registry } from 'prom-client';
 import { METRICS, type Metric, RESPONSE_TIME } from './metric-table.ts';
 import type { CrawlOverview, DurationHistogram } from './overview.ts';
 import type { OverviewRates } from './overview-rates.ts';
@@ -16,12 +16,12 @@ export interface Exposition {
 export class CrawlMetrics {
   readonly #registry = new Registry();
   readonly #series: readonly { readonly metric: Metric; readonly target: Target }[];
-  readonly #responseTimes: ResponseTimes;
+  readonly #responseTimes = new ResponseTimes();
 
   constructor() {
     const registers = [this.#registry];
     this.#series = METRICS.map((metric) => ({ metric, target: targetOf(metric, registers) }));
-    this.#responseTimes = new ResponseTimes({ ...RESPONSE_TIME, registers });
+    this.#registry.registerMetric(this.#responseTimes as unknown as Histogram);
   }
 
   /** Names of all metrics, in the order of the table. */
@@ -52,19 +52,6 @@ function targetOf({ name, help, kind, label }: Metric, registers: Registry[]): T
   return kind === 'counter' ? new Counter(options) : new Gauge(options);
 }
 
-/** A histogram whose counts come from elsewhere: prom-client can only observe one value at a time. */
-class ResponseTimes extends Histogram {
-  now: DurationHistogram | undefined;
-
-  override get(): Promise<Snapshot> {
-    const { name, help } = RESPONSE_TIME;
-    const values = this.now === undefined ? [] : bucketsOf(name, this.now);
-    // prom-client's own types leave its enum of kinds and its `collect` to be cast.
-    const snapshot = { name, help, type: 'histogram', aggregator: 'sum', values };
-    return Promise.resolve(snapshot as unknown as Snapshot);
-  }
-}
-
 type Snapshot = Awaited<ReturnType<Histogram['get']>>;
 type Bucket = Snapshot['values'][number];
 
@@ -81,4 +68,19 @@ function bucketsOf(name: string, { boundsMs, counts, sumMs }: DurationHistogram)
     { metricName: `${name}_sum`, labels: {}, value: sumMs / 1_000 },
     { metricName: `${name}_count`, labels: {}, value: below },
   ];
+}
+
+/** A histogram whose counts come from elsewhere; prom-client's own can only observe values one by one. */
+class ResponseTimes {
+  readonly name = RESPONSE_TIME.name;
+  now: DurationHistogram | undefined;
+
+  /** What the registry asks of each of its metrics. */
+  get(): Promise<Snapshot> {
+    const { name, help } = RESPONSE_TIME;
+    const values = this.now === undefined ? [] : bucketsOf(name, this.now);
+    // prom-client's own types leave its enum of kinds and its `collect` to be cast.
+    const snapshot = { name, help, type: 'histogram', aggregator: 'sum', values };
+    return Promise.resolve(snapshot as unknown as Snapshot);
+  }
 }

@@ -3,7 +3,7 @@
 import { byId, element } from './elements.js';
 import { bytes, count, milliseconds, rate } from './format.js';
 
-const HEIGHT = 150;
+const HEIGHT = 160;
 const SPAN_SECONDS = 600;
 
 /**
@@ -76,7 +76,11 @@ export class Charts {
       this.#library = (await import(address)).default;
     } catch {
       byId('charts').append(
-        element('p', { class: 'notice' }, 'The chart library is not installed; figures are live all the same.'),
+        element(
+          'p',
+          { class: 'notice' },
+          'The chart library is not installed; figures are live all the same.',
+        ),
       );
     }
     for (const chart of CHARTS) this.#make(chart);
@@ -177,13 +181,14 @@ function optionsOf({ series, write }, width) {
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
+    padding: [8, 4, 0, 0],
     scales: {
       x: { range: (_plot, _least, most) => [most - SPAN_SECONDS, most] },
       y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] },
     },
     axes: [
-      { ...axis, space: 70, values: (_plot, ticks) => ticks.map(clock) },
-      { ...axis, size: 62, values: (_plot, ticks) => ticks.map(write) },
+      { ...axis, size: 24, space: 70, values: (_plot, ticks) => ticks.map(clock) },
+      { ...axis, size: 60, values: (_plot, ticks) => ticks.map(write) },
     ],
     series: [
       {},

@@ -32,7 +32,10 @@ function show(news) {
 /** @param {any} news */
 function showTiles({ overview, rates }) {
   const { hosts, seenSet, memory, queuedByBand } = overview;
-  const queued = queuedByBand.reduce((/** @type {number} */ sum, /** @type {number} */ one) => sum + one, 0);
+  const queued = queuedByBand.reduce(
+    (/** @type {number} */ sum, /** @type {number} */ one) => sum + one,
+    0,
+  );
   const fill = seenSet.capacity > 0 ? seenSet.keys / seenSet.capacity : 0;
   const meter = element('meter', {
     ...{ min: '0', max: '1', low: '0.8', high: '0.95', optimum: '0' },
@@ -44,19 +47,40 @@ function showTiles({ overview, rates }) {
     ['Pages stored', count(overview.pages), `${rate(rates.pagesPerSecond)} per second`],
     ['Requests', count(overview.fetched), `${rate(rates.fetchedPerSecond)} per second`],
     ['Received', bytes(overview.bytes), `${bytes(rates.bytesPerSecond)} per second`],
-    ['Response time', milliseconds(rates.responseP50Ms), `p99 ${milliseconds(rates.responseP99Ms)}`],
+    [
+      'Response time',
+      milliseconds(rates.responseP50Ms),
+      `p99 ${milliseconds(rates.responseP99Ms)}`,
+    ],
     ['In flight', count(overview.inFlight), `of ${count(overview.slots)} slots`],
     ['Queued URLs', count(queued), `${count(overview.parked)} parked`],
-    ['Found per fetched', rate(overview.discovered / Math.max(overview.fetched, 1)), `${count(overview.discovered)} found`],
-    ['Hosts ready', count(hosts.ready), `${count(hosts.waiting)} waiting, ${count(hosts.backingOff)} backing off`],
+    [
+      'Found per fetched',
+      rate(overview.discovered / Math.max(overview.fetched, 1)),
+      `${count(overview.discovered)} found`,
+    ],
+    [
+      'Hosts ready',
+      count(hosts.ready),
+      `${count(hosts.waiting)} waiting, ${count(hosts.backingOff)} backing off`,
+    ],
     ['Seen set', `${Math.round(fill * 100)} %`, meter],
-    ['Duplicates', count(overview.duplicates.exact + overview.duplicates.near), `${count(overview.duplicates.near)} near`],
+    [
+      'Duplicates',
+      count(overview.duplicates.exact + overview.duplicates.near),
+      `${count(overview.duplicates.near)} near`,
+    ],
     ['Memory', bytes(memory.anonBytes + memory.sharedBytes), `${bytes(memory.sharedBytes)} shared`],
     ['CPU', `${rate(rates.cpuCores)} cores`, `${span(overview.cpuSeconds)} in all`],
   ];
   byId('tiles').replaceChildren(
     ...tiles.map(([name, value, more]) =>
-      element('div', {}, element('dt', {}, name), element('dd', {}, value, element('small', {}, more))),
+      element(
+        'div',
+        {},
+        element('dt', {}, name),
+        element('dd', {}, value, element('small', {}, more)),
+      ),
     ),
   );
 }
@@ -93,9 +117,21 @@ function showAnswers({ statuses }) {
   const rows = entries
     .sort((one, other) => other[1] - one[1])
     .slice(0, 12)
-    .map(([status, value]) => [status, count(value), `${((100 * value) / Math.max(all, 1)).toFixed(1)} %`]);
-  const columns = [{ name: 'status' }, { name: 'answers', isNumber: true }, { name: 'share', isNumber: true }];
-  refill(byId('statuses'), element('div', { class: 'bar', 'aria-hidden': 'true' }, ...parts), table(columns, rows));
+    .map(([status, value]) => [
+      status,
+      count(value),
+      `${((100 * value) / Math.max(all, 1)).toFixed(1)} %`,
+    ]);
+  const columns = [
+    { name: 'status' },
+    { name: 'answers', isNumber: true },
+    { name: 'share', isNumber: true },
+  ];
+  refill(
+    byId('statuses'),
+    element('div', { class: 'bar', 'aria-hidden': 'true' }, ...parts),
+    table(columns, rows),
+  );
 }
 
 /** @param {any} overview */
@@ -104,7 +140,11 @@ function showTables({ failures, retries, skipped, shards, storage, nodes, partit
   refill(
     byId('failures'),
     table(
-      [{ name: 'kind' }, { name: 'given up', isNumber: true }, { name: 'to repeat', isNumber: true }],
+      [
+        { name: 'kind' },
+        { name: 'given up', isNumber: true },
+        { name: 'to repeat', isNumber: true },
+      ],
       kinds.map((kind) => [kind, count(failures[kind] ?? 0), count(retries[kind] ?? 0)]),
     ),
   );
@@ -114,7 +154,9 @@ function showTables({ failures, retries, skipped, shards, storage, nodes, partit
     byId('skipped'),
     table(
       [{ name: 'reason' }, { name: 'URLs', isNumber: true }],
-      reasons.sort((one, other) => other[1] - one[1]).map(([reason, value]) => [reason, count(value)]),
+      reasons
+        .sort((one, other) => other[1] - one[1])
+        .map(([reason, value]) => [reason, count(value)]),
     ),
   );
   refill(byId('shards'), shardTable(shards));
@@ -140,7 +182,11 @@ function showTables({ failures, retries, skipped, shards, storage, nodes, partit
   refill(
     byId('nodes'),
     table(
-      [{ name: 'node' }, { name: 'state' }, { name: `of ${partitions} partitions`, isNumber: true }],
+      [
+        { name: 'node' },
+        { name: 'state' },
+        { name: `of ${partitions} partitions`, isNumber: true },
+      ],
       nodes.map((/** @type {any} */ node) => [node.name, node.state, count(node.partitions)]),
     ),
   );
@@ -150,13 +196,27 @@ function showTables({ failures, retries, skipped, shards, storage, nodes, partit
 function shardTable(shards) {
   const columns = [
     { name: 'shard' },
-    ...['in flight', 'ready', 'waiting', 'backing off', 'awake', 'to parse', 'links out', 'uncommitted', 'loop delay'].map(
-      (name) => ({ name, isNumber: true }),
-    ),
+    ...[
+      'in flight',
+      'ready',
+      'waiting',
+      'backing off',
+      'awake',
+      'to parse',
+      'links out',
+      'uncommitted',
+      'loop delay',
+    ].map((name) => ({ name, isNumber: true })),
   ];
   const rows = shards.map((shard) => [
     String(shard.shard),
-    ...[shard.inFlight, shard.hostsReady, shard.hostsWaiting, shard.hostsBackingOff, shard.hostsActive].map(count),
+    ...[
+      shard.inFlight,
+      shard.hostsReady,
+      shard.hostsWaiting,
+      shard.hostsBackingOff,
+      shard.hostsActive,
+    ].map(count),
     ...[shard.parseBacklog, shard.linksWaiting].map(count),
     bytes(shard.pendingBytes),
     milliseconds(shard.loopDelayMs),
@@ -167,7 +227,11 @@ function shardTable(shards) {
 /** @param {any[]} hosts */
 function hostTable(hosts) {
   const numbers = ['requests', 'stored', 'failed', 'queued', 'gap', 'next in'];
-  const columns = [{ name: 'host' }, { name: 'state' }, ...numbers.map((name) => ({ name, isNumber: true }))];
+  const columns = [
+    { name: 'host' },
+    { name: 'state' },
+    ...numbers.map((name) => ({ name, isNumber: true })),
+  ];
   const rows = hosts.map((host) => [
     hostButton(host.host),
     host.state,

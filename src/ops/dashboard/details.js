@@ -23,7 +23,10 @@ async function showHost(host) {
   if (report === undefined) return;
   const waits = report.whyNotReady.map((/** @type {string} */ why) => element('li', {}, why));
   fill(host, [
-    titled('Why not ready', waits.length === 0 ? text('It is ready or in flight.') : element('ul', {}, ...waits)),
+    titled(
+      'Why not ready',
+      waits.length === 0 ? text('It is ready or in flight.') : element('ul', {}, ...waits),
+    ),
     titled(
       'Place',
       pairs({
@@ -35,13 +38,31 @@ async function showHost(host) {
         addresses: report.addresses.join(', ') || 'none known',
       }),
     ),
-    titled('Gap', pairs(report.gap, (name, value) => (name.endsWith('Ms') ? milliseconds(value) : count(value)))),
-    titled('Counts', pairs(report.counts, (_name, value) => count(value))),
+    titled(
+      'Gap',
+      pairs(report.gap, (name, value) =>
+        name.endsWith('Ms') ? milliseconds(value) : count(value),
+      ),
+    ),
+    titled(
+      'Counts',
+      pairs(report.counts, (_name, value) => count(value)),
+    ),
     titled(
       'robots.txt',
       table(
-        [{ name: 'origin' }, { name: 'decision' }, { name: 'because', isWrapped: true }, { name: 'fetched' }],
-        report.robots.map((/** @type {any} */ row) => [row.origin, row.decision, row.because, time(row.fetchedAt)]),
+        [
+          { name: 'origin' },
+          { name: 'decision' },
+          { name: 'because', isWrapped: true },
+          { name: 'fetched' },
+        ],
+        report.robots.map((/** @type {any} */ row) => [
+          row.origin,
+          row.decision,
+          row.because,
+          time(row.fetchedAt),
+        ]),
       ),
     ),
     titled('Last requests', fetches(report.recent)),
@@ -119,8 +140,21 @@ function text(words) {
  * @param {(name: string, value: any) => string} write
  */
 function pairs(fields, write = (_name, value) => String(value)) {
-  const rows = Object.entries(fields).map(([name, value]) => [name, write(name, value)]);
-  return table([{ name: '' }, { name: '', isWrapped: true }], rows);
+  const rows = Object.entries(fields).map(([name, value]) =>
+    element(
+      'tr',
+      {},
+      element('th', { scope: 'row' }, spoken(name)),
+      element('td', { class: 'wrap' }, write(name, value)),
+    ),
+  );
+  return element('table', { class: 'pairs' }, element('tbody', {}, ...rows));
+}
+
+/** `crawlDelayMs` as `crawl delay`. @param {string} name */
+function spoken(name) {
+  const words = name.replace(/Ms$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return name.includes(' ') ? name : words;
 }
 
 /** @param {any[]} lines */

@@ -52,7 +52,9 @@ export function sampleHostReport(line: HostLine): HostReport {
 
 /** Everything about a URL. */
 export function sampleUrlReport(url: string): UrlReport {
-  const { hostname, href } = new URL(url);
+  const parsed = new URL(url);
+  parsed.hash = '';
+  const { hostname, href } = parsed;
   return {
     input: url,
     canonical: href,
