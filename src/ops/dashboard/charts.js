@@ -181,7 +181,7 @@ function optionsOf({ series, write }, width) {
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 4, 0, 0],
+    padding: [8, 18, 0, 0],
     scales: {
       x: { range: (_plot, _least, most) => [most - SPAN_SECONDS, most] },
       y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] },

@@ -9,8 +9,12 @@ import { bytes, count, milliseconds, rate, span } from './format.js';
 /** Without news for so long the page says that what it shows is old; milliseconds. */
 const STALE_MS = 5_000;
 
+/** A front that was small in so many news in a row is told of; a moment without a ready host is not. */
+const SMALL_FRONT_NEWS = 5;
+
 const charts = new Charts();
 let lastNewsAt = Date.now();
+let smallFrontNews = 0;
 
 /** @param {any} news */
 function show(news) {
@@ -91,11 +95,14 @@ function showFront({ overview, hostsNeeded }) {
   const available = ready + waiting + overview.inFlight;
   const couldNeed = Math.max(hostsNeeded, overview.slots);
   const isSmall = overview.state === 'running' && ready === 0 && available < couldNeed;
-  byId('front').hidden = !isSmall;
+  smallFrontNews = isSmall ? smallFrontNews + 1 : 0;
+  byId('front').hidden = smallFrontNews < SMALL_FRONT_NEWS;
+  const most = (available * 1_000) / Math.max(overview.minGapMs, 1);
   byId('front').textContent =
-    `The front is small: no host is ready, ${count(available)} wait for their gap and ${count(backingOff)} ` +
-    `back off. With at least ${milliseconds(overview.minGapMs)} between two requests to a host they give at ` +
-    `most ${rate((available * 1_000) / Math.max(overview.minGapMs, 1))} requests per second.`;
+    `The front is small: no host is ready, ${count(waiting)} wait for their gap, ` +
+    `${count(overview.inFlight)} are being asked and ${count(backingOff)} back off. With at least ` +
+    `${milliseconds(overview.minGapMs)} between two requests to a host, that gives at most ` +
+    `${rate(most)} requests per second.`;
 }
 
 /** @param {any} overview */
