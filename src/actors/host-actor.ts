@@ -6,7 +6,7 @@
 // the shard when it wants its next slot.
 
 import { assert, unreachable } from '../base/assert.ts';
-import type { MonotonicMs } from '../base/units.ts';
+import type { MonotonicMs, UrlKey } from '../base/units.ts';
 import { monotonicMs, wallMs } from '../base/units.ts';
 import { priorityBand } from '../domain/priority.ts';
 import type { Actor, ActorContext } from '../runtime/actor.ts';
@@ -150,23 +150,24 @@ export class HostActor implements Actor<HostMessage> {
   // ------------------------------------------------------------------------------------------------ step 5: admit to the queue
 
   #offer(link: RoutedLink): void {
-    const { stage, seen, reader } = this.#services;
+    const { seen } = this.#services;
     if (link.fromOtherHost) this.#ledger.linkedFromOutside();
     const verdict = this.#robots.knownVerdict(link.url);
     if (verdict !== undefined && !verdict.allowed) {
       this.#ledger.refused();
       return;
     }
-    if (!seen.addIfNew(link.urlKey)) {
+    // The rules that would refuse this spelling are not known yet: it must not stand in the way of another one (see #prove).
+    const isUnproven = verdict === undefined && link.isRespelled;
+    const urlKey = isUnproven ? this.#services.spellingKeyOf(link.url) : link.urlKey;
+    if (!seen.addIfNew(urlKey)) {
       // Another spelling of this URL may have been denied by robots.txt; the first spelling that is admitted is the one to send.
-      const { hostKey, partition } = this.#id;
-      const mayReplace = link.isRespelled || link.hops > 0;
-      if (!mayReplace || !reader.isDenied(hostKey, partition, link.urlKey)) return;
-      stage.removeDenied(hostKey, partition, link.urlKey);
-    } else {
+      const mayReplace = !isUnproven && (link.isRespelled || link.hops > 0);
+      if (!mayReplace || !this.#replacesDenied(urlKey)) return;
+    } else if (!isUnproven) {
       this.#ledger.discovered();
     }
-    const { url, urlKey, depth, hops, purpose } = link;
+    const { url, depth, hops, purpose } = link;
     const inLinkHosts = this.#ledger.counts.inLinks;
     const band = priorityBand({
       depth,
@@ -175,6 +176,28 @@ export class HostActor implements Actor<HostMessage> {
       isSuspect: link.isSuspect,
     });
     this.#queues.push(band, { url, urlKey, depth, attempts: 0, hops, purpose });
+  }
+
+  /** True when the URL was denied in another spelling; that denial is then lifted. */
+  #replacesDenied(urlKey: UrlKey): boolean {
+    const { stage, reader } = this.#services;
+    const { hostKey, partition } = this.#id;
+    if (!reader.isDenied(hostKey, partition, urlKey)) return false;
+    stage.removeDenied(hostKey, partition, urlKey);
+    return true;
+  }
+
+  /**
+   * A spelling that was queued under its own key, before the rules were known, has turned out to be allowed: only now the URL enters the
+   * seen set, unless another spelling did before. So a disallowed spelling never hides an allowed one (DESIGN.md §4).
+   */
+  #prove(head: { readonly band: Band; readonly entry: QueueEntry }): void {
+    const urlKey = this.#services.keyOf(head.entry.url);
+    if (this.#services.seen.addIfNew(urlKey) || this.#replacesDenied(urlKey)) {
+      this.#ledger.discovered();
+      const { sequence: _sequence, ...entry } = head.entry;
+      this.#queues.push(head.band, { ...entry, urlKey });
+    }
   }
 
   // --------------------------------------------------------------------------------------------------- step 8: use of a slot
@@ -204,8 +227,10 @@ export class HostActor implements Actor<HostMessage> {
         continue;
       }
       const admission = this.#robots.admission(head.entry.url, context.wallNow());
-      if (admission.kind !== 'denied') return this.#startAdmitted(admission, head, context);
-      this.#ledger.denied(head.band, head.entry);
+      const isUnproven = head.entry.urlKey !== this.#services.keyOf(head.entry.url);
+      if (admission.kind === 'allowed' && isUnproven) this.#prove(head);
+      else if (admission.kind === 'denied') this.#ledger.denied(head.band, head.entry);
+      else return this.#startAdmitted(admission, head, context);
       this.#advance(head.band, context);
     }
     return false;
