@@ -178,8 +178,10 @@ export class HostActor implements Actor<HostMessage> {
         continue;
       }
       const admission = this.#robots.admission(head.entry.url, context.wallNow());
-      if (admission.kind !== 'denied') return this.#startAdmitted(admission, head, context);
-      this.#ledger.denied(head.band, head.entry);
+      if (admission.kind === 'denied') this.#ledger.denied(head.band, head.entry);
+      else if (admission.kind !== 'allowed' || !this.#admission.isUnproven(head.entry)) {
+        return this.#startAdmitted(admission, head, context);
+      } else this.#admission.prove(head.band, head.entry);
       this.#advance(head.band, context);
     }
     return false;

@@ -77,6 +77,8 @@ export interface HostServices {
   toHost(host: ActorRef<HostMessage>, message: HostMessage): void;
   /** Identity of a URL: key of its canonical form. */
   keyOf(url: string): UrlKey;
+  /** Key of a URL exactly as it is spelled. */
+  spellingKeyOf(url: string): UrlKey;
   /** Canonical host name of a URL. */
   hostOf(url: string): string;
   /** Asks the owner of the host of `url` for a robots.txt. @returns the id the answer will carry */

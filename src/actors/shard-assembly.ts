@@ -175,6 +175,7 @@ export function assembleShard(
     toShard: (message) => dispatcher.tell(ref, message),
     toHost: (host, message) => dispatcher.tell(host, message),
     keyOf: (url) => keyOf(url, hasher, plan.rules),
+    spellingKeyOf: (url) => hasher.urlKey(url),
     hostOf: (url) => parseBase(url)?.host ?? '',
     askRobots: (asker, url) => self.robots.ask(asker, url),
     answerRobots: (ask, answer) => self.robots.answer(ask, answer),

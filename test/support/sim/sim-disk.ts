@@ -43,14 +43,22 @@ export class SimDisk {
   readonly denied = new Map<HostKey, Map<UrlKey, DeniedCheckpoint>>();
   readonly unparsed = new Map<number, UnparsedPage & { readonly partition: PartitionIndex }>();
   readonly counters = new Map<string, number>();
-  /** Every key the log ever held, by host. */
+  /** Every URL the log ever held by its identity, by host. */
   readonly logged = new Map<HostKey, Set<UrlKey>>();
+  /** Every key the log ever held: what the seen set is rebuilt from. */
+  readonly seenKeys = new Set<UrlKey>();
   /** Start times of audited requests, `host startedAt`. */
   readonly audited = new Set<string>();
+  readonly #keyOf: (url: string) => UrlKey;
   readonly #bodies: StoredBody[] = [];
   readonly #digests = new Map<string, { pointer: BodyPointer; url: string; parsed: boolean }>();
   #segments: Segment[] = [{ number: 1, entries: [] }];
   #nextUnparsedId = 1;
+
+  /** @param keyOf identity of a URL: the key of its canonical form */
+  constructor(keyOf: (url: string) => UrlKey) {
+    this.#keyOf = keyOf;
+  }
 
   get segment(): number {
     return (this.#segments.at(-1) as Segment).number;
@@ -147,7 +155,9 @@ export class SimDisk {
       keys = new Set();
       this.logged.set(entry.hostKey, keys);
     }
-    keys.add(entry.entry.urlKey);
+    this.seenKeys.add(entry.entry.urlKey);
+    // A spelling that was queued before its host's rules were known has a key of its own and is accounted for when it is proven.
+    if (entry.entry.urlKey === this.#keyOf(entry.entry.url)) keys.add(entry.entry.urlKey);
   }
 
   #place(page: PageCheckpoint): PageReceipt {

@@ -204,8 +204,8 @@ export class SimNode {
       gapPolicyOf: () => gap,
       isOptedOut: () => false,
       rules: CRAWL_RULES,
-      // A calendar without end is bounded by the operator's own rule here: what it holds is no page.
-      scope: new Scope({ mode: 'all', seeds, exclude: ['/calendar/(?!2026/)', 'outside.invalid'] }),
+      // Traps without end are bounded by the operator's own rules here: what they hold is no page.
+      scope: new Scope({ mode: 'all', seeds, exclude: TRAPS }),
       traps: trapOptions(2026),
       depthMax: Infinity,
       partitions: plan.partitions,
@@ -214,6 +214,9 @@ export class SimNode {
     };
   }
 }
+
+/** All but the first pages of the web's traps, and the hosts outside it. */
+const TRAPS = ['/calendar/(?!2026/)', '/cart\\?sid=(?!00000001)', 'outside\\.invalid'];
 
 /** A third of the hosts are seeds, one at least: the others are found. */
 export function seedCount(plan: SimPlan, world: World): number {

@@ -17,11 +17,9 @@ export class SimSeen {
     const { bloomKeys, recentKeys } = plan;
     this.#bloom = BloomGenerations.create({ expectedKeys: bloomKeys, falsePositiveRate: 0.2 });
     this.#recent = RecentKeys.create(recentKeys);
-    for (const keys of disk.logged.values()) {
-      for (const key of keys) {
-        this.#known.add(key);
-        this.#add(keyHi(key), keyLo(key));
-      }
+    for (const key of disk.seenKeys) {
+      this.#known.add(key);
+      this.#add(keyHi(key), keyLo(key));
     }
   }
 

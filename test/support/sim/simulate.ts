@@ -1,7 +1,7 @@
 // One whole simulation: a safety phase with faults and crashes, then a liveness phase without, until everything that can be fetched is
 // stored. Then the judge speaks (test/support/world/judge.ts), who saw every request, and the state is accounted for once more.
 
-import type { HostKey } from '../../../src/base/units.ts';
+import type { HostKey, UrlKey } from '../../../src/base/units.ts';
 import { CRAWL_RULES, canonicalize } from '../../../src/domain/canonical-url.ts';
 import type { XxHash64 } from '../../../src/domain/url-key.ts';
 import { judge } from '../world/judge.ts';
@@ -70,7 +70,7 @@ class Simulation {
   runs = 0;
   readonly #plan: SimPlan;
   readonly #world: World;
-  readonly #disk = new SimDisk();
+  readonly #disk: SimDisk;
   readonly #starts: { readonly atMs: number; readonly endedMs: number }[] = [];
   #crashes: CrashPlan[];
   #node: SimNode;
@@ -80,6 +80,8 @@ class Simulation {
   #repeatsAllowed = 0;
   #lookedMs = -LOOK_MS;
   #commits = 0;
+  /** Requests of earlier runs in the log. */
+  #entriesBefore = 0;
   /** Retry-After waits that a crash may have made us forget: their answers were not committed. */
   readonly #forgotten = new Set<string>();
 
@@ -91,6 +93,7 @@ class Simulation {
       ...{ seed, xxhash, trace },
       wallStartMs: this.#world.options.epochMs,
     });
+    this.#disk = new SimDisk((url) => this.#keyOf(url));
     this.#crashes = [...plan.crashes];
     this.#shards = plan.shards;
     this.#node = this.#newNode();
@@ -164,7 +167,10 @@ class Simulation {
         until,
         () => this.#node.isQuiet && this.#node.fetch.inFlight === 0,
       );
-      if (reason !== 'stopped') kernel.fail('a drained node does not come to rest');
+      if (reason !== 'stopped' && !(this.#node.isQuiet && this.#node.fetch.inFlight === 0)) {
+        const status = this.#node.shards.map((shard) => shard.shard.inspect());
+        kernel.fail(`a drained node does not come to rest: ${JSON.stringify(status)}`);
+      }
       kernel.count('end.orderly');
     } else if (crash.kind === 'disk-full') {
       this.#node.storage.failNow();
@@ -203,6 +209,7 @@ class Simulation {
     const { kernel } = this;
     this.#accountForLoss();
     this.#node.kill();
+    this.#entriesBefore = this.log.entries.length;
     const endedMs = kernel.nowMs;
     kernel.note(`end ${crash.kind} ${crash.at?.boundary ?? ''}`);
     for (const hostKey of this.#disk.logged.keys()) checkHost(kernel, this.#disk, hostKey);
@@ -224,8 +231,7 @@ class Simulation {
     const { kernel, log } = this;
     const { startedMs, startedAt, storage } = this.#node;
     const windowMs = this.#plan.flushMs + 2 * storage.commitMsMax + 50;
-    for (const entry of log.entries) {
-      if (entry.endMs < startedMs) continue;
+    for (const entry of log.entries.slice(this.#entriesBefore)) {
       const startedWall = startedAt + (entry.startMs - startedMs);
       if (this.#disk.audited.has(`${entry.host} ${startedWall.toFixed(2)}`)) continue;
       this.#repeatsAllowed += 1;
@@ -251,9 +257,12 @@ class Simulation {
   }
 
   #isStored(url: string): boolean {
+    return this.#disk.pages.has(this.#keyOf(url));
+  }
+
+  #keyOf(url: string): UrlKey {
     const canonical = canonicalize(url, CRAWL_RULES);
-    const text = canonical.kind === 'canonical' ? canonical.canonical : url;
-    return this.#disk.pages.has(this.kernel.hasher.urlKey(text));
+    return this.kernel.hasher.urlKey(canonical.kind === 'canonical' ? canonical.canonical : url);
   }
 
   #committed(hosts: ReadonlySet<HostKey>): void {
