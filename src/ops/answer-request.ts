@@ -59,6 +59,8 @@ export async function withinDeadline<Value>(
   const late = new Promise<Answer<Value>>((resolve) => {
     const reason = `${what} was not answered within ${timeoutMs} ms; the crawl may be very busy`;
     timer = setTimeout(() => resolve(refused('timeout', reason)), timeoutMs);
+    // A question that is open must not keep a process that has ended its work.
+    timer.unref();
   });
   try {
     return await Promise.race([ask(), late]);
