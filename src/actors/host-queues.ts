@@ -6,6 +6,9 @@ import { BackQueue, type ChunkStore, EMPTY_CURSORS } from './back-queue.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import { BANDS, type Band, type HostRow, type QueueEntry, type StateReader } from './ports.ts';
 
+/** Counters of URLs waiting, by band. */
+const QUEUED = ['queued.0', 'queued.1', 'queued.2'] as const;
+
 interface QueueIdentity {
   readonly hostKey: HostKey;
   readonly partition: PartitionIndex;
@@ -51,6 +54,7 @@ export class HostQueues {
   push(band: Band, entry: Omit<QueueEntry, 'sequence'>): void {
     const placed = this.#bands[band].push(entry);
     this.#stage.discovered({ ...this.#id, band, entry: placed });
+    this.#stage.count(QUEUED[band]);
   }
 
   /** The next entry: the oldest of the best band that has one. */
@@ -65,6 +69,7 @@ export class HostQueues {
   /** The head of a band is done. */
   advance(band: Band): void {
     this.#bands[band].advance();
+    this.#stage.count(QUEUED[band], -1);
   }
 
   /** Moves buffered entries into chunk rows. The host's row must be staged in the same turn. */

@@ -182,6 +182,10 @@ export class ShardActor implements Actor<ShardMessage> {
         this.#exchange.seal();
         this.stage.flush();
         break;
+      case 'checkpoint':
+        this.#exchange.seal();
+        this.stage.flush();
+        break;
       case 'offer-links':
         this.#exchange.take(message.from, message.batch, message.links);
         break;

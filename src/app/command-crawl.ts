@@ -7,14 +7,16 @@ import type { ShardStatus } from '../actors/shard-actor.ts';
 import { CrawlError } from '../base/errors.ts';
 import { PRODUCT_TOKEN, VERSION } from '../base/version.ts';
 import type { CrawlConfig } from '../config/options.ts';
+import { Log } from '../ops/log.ts';
 import { SharedAllowance } from '../runtime/shared-allowance.ts';
 import { ReadStore } from '../storage/read-store.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
 import { CrawlMonitor, hostsWaiting } from './crawl-monitor.ts';
+import { CrawlOperations } from './crawl-operations.ts';
 import { CrawlProcess, STOP_GRACE_MS } from './crawl-process.ts';
 import { type CrawlReport, crawlReport, type EndReason, reportText } from './crawl-report.ts';
 import { memoryBytes } from './process-memory.ts';
-import { createProgress, type ProgressSnapshot } from './progress.ts';
+import { createProgress, type Progress, type ProgressSnapshot } from './progress.ts';
 import { rememberSeeds } from './scope-seeds.ts';
 import { readSeeds } from './seeds.ts';
 
@@ -61,14 +63,47 @@ export async function commandCrawl(
       };
     },
   );
+  const progress = createProgress(config.progress);
+  const log = new Log({ level: config.logLevel, write: (line) => progress.writeAbove(line) });
+  tellStart(log, config, crawl);
+  const store = new ReadStore(config.dataDir, WARC_PREFIX);
+  const operations = await openOperations({ crawl, config, store, log });
   const run = new CrawlRun(config, crawl, ending, { startedMs, countersBefore: counters });
   await run.inject(seeds);
-  await run.watch();
+  await run.watch(store, progress);
+  log.info('ending', `ending: ${ending.reason ?? 'done'}`, { reason: ending.reason ?? 'done' });
+  await operations.close();
+  await store.close();
+  progress.close();
   const report = await run.end();
   restoreSignals();
   if (report !== undefined) print(config, report);
   if (ending.error !== undefined) throw ending.error;
   return 0;
+}
+
+/** Opens socket and dashboard; a crawl that cannot be operated as asked does not begin, and leaves its directory in order. */
+async function openOperations(
+  options: Parameters<typeof CrawlOperations.open>[0],
+): Promise<CrawlOperations> {
+  try {
+    return await CrawlOperations.open(options);
+  } catch (error) {
+    await options.store.close();
+    await options.crawl.stop(0);
+    throw error;
+  }
+}
+
+function tellStart(log: Log, config: CrawlConfig, crawl: CrawlProcess): void {
+  const { recovery, seenDamage } = crawl.storage.opened;
+  const { dataDir, threads, concurrency, minGapMs, debugSocket } = config;
+  log.info('started', `crawling into ${dataDir} with ${threads} threads`, {
+    ...{ dataDir, threads, concurrency, minGapMs, debugSocket },
+    hostsResumed: crawl.recoveredHosts,
+    recovery,
+  });
+  for (const damage of seenDamage) log.warn('seen-damage', damage);
 }
 
 /** One run from the first seed to the last commit. */
@@ -108,29 +143,22 @@ class CrawlRun {
   }
 
   /** Returns when there is a reason to end. */
-  async watch(): Promise<void> {
+  async watch(store: ReadStore, progress: Progress): Promise<void> {
     const { lingerSeconds, continuous, maxTimeSeconds } = this.#config;
     const monitor = new CrawlMonitor(lingerSeconds * 1_000);
-    const store = new ReadStore(this.#config.dataDir, WARC_PREFIX);
-    const progress = createProgress(this.#config.progress);
-    try {
-      while (this.#ending.reason === undefined) {
-        await Promise.race([sleep(LOOK_MS), this.#crawl.refresh()]);
-        await sleep(LOOK_MS);
-        const statuses = this.#crawl.news().map(({ status }) => status);
-        this.#peakBytes = Math.max(this.#peakBytes, memoryBytes());
-        this.#waiting = hostsWaiting(statuses);
-        const seconds = (performance.now() - this.#started.startedMs) / 1_000;
-        progress.show(() => this.#snapshot(store, statuses, seconds));
-        if (this.#allowance.isSpent) this.#ending.reason ??= 'max-pages';
-        if (maxTimeSeconds !== undefined && seconds >= maxTimeSeconds)
-          this.#ending.reason ??= 'max-time';
-        if (!continuous && monitor.isDone(statuses, performance.now()))
-          this.#ending.reason ??= 'done';
-      }
-    } finally {
-      progress.close();
-      await store.close();
+    while (this.#ending.reason === undefined) {
+      await Promise.race([sleep(LOOK_MS), this.#crawl.refresh()]);
+      await sleep(LOOK_MS);
+      const statuses = this.#crawl.news().map(({ status }) => status);
+      this.#peakBytes = Math.max(this.#peakBytes, memoryBytes());
+      this.#waiting = hostsWaiting(statuses);
+      const seconds = (performance.now() - this.#started.startedMs) / 1_000;
+      progress.show(() => this.#snapshot(store, statuses, seconds));
+      if (this.#allowance.isSpent) this.#ending.reason ??= 'max-pages';
+      if (maxTimeSeconds !== undefined && seconds >= maxTimeSeconds)
+        this.#ending.reason ??= 'max-time';
+      if (!continuous && monitor.isDone(statuses, performance.now()))
+        this.#ending.reason ??= 'done';
     }
   }
 
@@ -159,10 +187,7 @@ class CrawlRun {
     return {
       pages,
       fetched: counters.get('fetched') ?? 0,
-      queued: Math.max(
-        (counters.get('urls.discovered') ?? 0) - (counters.get('urls.settled') ?? 0),
-        0,
-      ),
+      queued: QUEUED.reduce((total, name) => total + Math.max(counters.get(name) ?? 0, 0), 0),
       inFlight: sum(({ inFlight }) => inFlight),
       hostsReady: sum(({ due }) => due),
       hostsWaiting: sum(
@@ -209,6 +234,9 @@ function listenToSignals(ending: Ending): () => void {
     process.off('SIGTERM', onSignal);
   };
 }
+
+/** Counters of URLs waiting, by band (actors/host-queues.ts). */
+const QUEUED = ['queued.0', 'queued.1', 'queued.2'];
 
 /** DESIGN.md §9. */
 const EXIT_STOPPED_AT_ONCE = 130;

@@ -3,6 +3,7 @@
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandInput } from './command.ts';
 import { prompt } from './inspect-prompt.ts';
 import { InspectSession, type InspectStreams } from './inspect-session.ts';
 import { liveTop } from './inspect-top.ts';
@@ -23,6 +24,13 @@ const WATCH_SECONDS_MAX = 3_600;
 /** The socket that `--debug-socket`, or else `--data`, names. */
 export function socketPathOf(options: { data: string; debugSocket?: string | undefined }): string {
   return options.debugSocket ?? join(options.data, 'debug.sock');
+}
+
+/** `node cluster.js inspect [verb…]`, as `main` calls it. */
+export function commandInspect({ words, options, config }: CommandInput): Promise<number> {
+  const json = options.json === true || config.json;
+  const data = { data: config.dataDir, debugSocket: config.debugSocket };
+  return inspect({ words, socketPath: socketPathOf(data), json }, process);
 }
 
 /**

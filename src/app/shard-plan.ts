@@ -26,11 +26,7 @@ const ROBOTS_ASK_MS = 120_000;
 
 export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan {
   const { config, shards, partitions } = plan;
-  const members = Array.from({ length: shards }, (_, shard) => ({
-    name: `thread-${shard}`,
-    weight: 1,
-  }));
-  const ring = new Ring(members, partitions, (text) => hasher.hostKey(text));
+  const ring = shardRing(shards, partitions, hasher);
   const overrides = new HostOverrides(config.hostOverrides);
   const optOut = new DomainSet(config.optOut);
   const bodies = Math.min(totalmem() * BODIES_SHARE, BODIES_BYTES_MAX) / shards;
@@ -68,6 +64,15 @@ export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan
     shardOf: (partition: PartitionIndex) => ring.ownerOf(partition),
     hostsActiveMax: config.activeHostsMax,
   };
+}
+
+/** Which thread owns which partition: the same ring that places partitions on machines (DESIGN.md §3). */
+export function shardRing(threads: number, partitions: number, hasher: UrlHasher): Ring {
+  const members = Array.from({ length: threads }, (_, shard) => ({
+    name: `thread-${shard}`,
+    weight: 1,
+  }));
+  return new Ring(members, partitions, (text) => hasher.hostKey(text));
 }
 
 /** What makes two spellings one URL in this crawl. */
