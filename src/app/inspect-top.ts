@@ -64,7 +64,10 @@ export async function liveTop(
   try {
     let before: CrawlOverview | undefined;
     while (!isLeaving) {
-      before = await draw(session, verb, before, stdout);
+      const drawn = verb;
+      before = await draw(session, drawn, before, stdout);
+      // A key that came meanwhile is obeyed at once.
+      if (isLeaving || verb !== drawn) continue;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, REDRAW_MS);
         wake = () => {

@@ -87,7 +87,7 @@ export interface FrontReport {
     readonly urls: number;
   }[];
   readonly hostsReady: number;
-  /** Hosts that must be available for the rate the slots allow: rate × gap. */
+  /** Hosts that would keep every slot busy (overview-rates.ts, `frontReach`). */
   readonly hostsNeeded: number;
   /** One sentence: what limits the rate now. */
   readonly limitedBy: string;
