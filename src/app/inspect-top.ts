@@ -1,5 +1,6 @@
-// `inspect top` on a terminal: the crawl and its busiest actors, redrawn each second on the terminal's other screen. Keys change the order;
-// q leaves. Plain control sequences of ECMA-48 and xterm are all it needs: one screen, no input but single keys.
+// `inspect top` on a terminal: the crawl and its busiest actors, redrawn each second on the
+// terminal's other screen. Keys change the order; q leaves. Plain control sequences of ECMA-48 and
+// xterm are all it needs: one screen, no input but single keys.
 
 import { emitKeypressEvents } from 'node:readline';
 import type { CrawlOverview } from '../ops/overview.ts';

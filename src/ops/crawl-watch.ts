@@ -1,5 +1,6 @@
-// Looks at the crawl once a second and keeps the last minutes, for everything that shows the crawl over time: the dashboard and its
-// stream, metrics, health. One question a second whatever the number of watchers, so watching costs the crawl nothing more.
+// Looks at the crawl once a second and keeps the last minutes, for everything that shows the crawl
+// over time: the dashboard and its stream, metrics, health. One question a second whatever the
+// number of watchers, so watching costs the crawl nothing more.
 
 import { ANSWER_TIMEOUT_MS, withinDeadline } from './answer-request.ts';
 import { type Answer, type Operator, refused } from './operator.ts';

@@ -1,6 +1,8 @@
-// The Prometheus metrics: one table of name, kind, help text, labels and where the value comes from (docs/METRICS.md lists the same, and a
-// test compares). Names are `hostler_<step>_<what>_<unit>`: the step is that of DESIGN.md §1, two digits and its word, so that a list in
-// order of names is in order of a URL's life. Label values come from fixed lists or are shard numbers: a web of any kind adds no series.
+// The Prometheus metrics: one table of name, kind, help text, labels and where the value comes from
+// (docs/METRICS.md lists the same, and a test compares). Names are `hostler_<step>_<what>_<unit>`:
+// the step is that of DESIGN.md §1, two digits and its word, so that a list in order of names is in
+// order of a URL's life. Label values come from fixed lists or are shard numbers: a web of any kind
+// adds no series.
 
 import type { FailureKind } from '../domain/failure.ts';
 import { FAILURE_TABLE } from '../domain/failure.ts';

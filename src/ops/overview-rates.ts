@@ -1,4 +1,6 @@
-// Rates from two snapshots of the crawl. Each watcher keeps its own earlier snapshot, so that the length of its interval is its own matter.
+// Rates from two snapshots of the crawl. Each watcher keeps its own earlier snapshot, so that the
+// length of its interval is its own matter. Also how far the hosts at hand carry the crawl, which
+// sets the rate of a polite one (steps 8 and 9). Pure: no clock.
 
 import type { CrawlOverview, DurationHistogram } from './overview.ts';
 

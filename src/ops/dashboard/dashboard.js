@@ -1,5 +1,6 @@
-// The dashboard: listens to the crawl's news, one a second, and writes them into the page. It keeps nothing of its own but the chart
-// points, so a reload, or a crawl that was restarted, is right at once.
+// The dashboard: listens to the crawl's news, one a second, and writes them into the page. It keeps
+// nothing of its own but the chart points, so a reload, or a crawl that was restarted, is right at
+// once.
 
 import { Charts } from './charts.js';
 import { ask, hostButton } from './details.js';
