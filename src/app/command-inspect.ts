@@ -1,5 +1,6 @@
-// `node cluster.js inspect [verb…]`: the client of the debug socket (DESIGN.md §9, §10). One verb and its answer; `watch SECONDS verb…`
-// again and again; `top` on a terminal as a live view; a prompt when there is no verb.
+// `node cluster.js inspect [verb…]`: the client of the debug socket (DESIGN.md §9, §10). One verb
+// and its answer; `watch SECONDS verb…` again and again; `top` on a terminal as a live view; a
+// prompt when there is no verb.
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +9,7 @@ import { prompt } from './inspect-prompt.ts';
 import { InspectSession, type InspectStreams } from './inspect-session.ts';
 import { liveTop } from './inspect-top.ts';
 
+/** What the command line said. */
 export interface InspectOptions {
   /** Verb and its words; none for the prompt. */
   readonly words: readonly string[];

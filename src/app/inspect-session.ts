@@ -1,5 +1,6 @@
-// What the forms of `inspect` share: a connection to the crawl's debug socket that comes back when the crawl dropped it for being idle, and
-// the way an answer is printed.
+// What the forms of `inspect` share: a connection to the crawl's debug socket that
+// comes back when the crawl dropped it for being idle, and the way an answer is
+// printed.
 
 import type { Writable } from 'node:stream';
 import { DebugClient, type FinalLine } from '../ops/debug-client.ts';

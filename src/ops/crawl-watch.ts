@@ -1,10 +1,11 @@
-// Looks at the crawl once a second and keeps the last minutes, for everything that shows the crawl over time: the dashboard and its
-// stream, metrics, health. One question a second whatever the number of watchers, so watching costs the crawl nothing more.
+// Looks at the crawl once a second and keeps the last minutes, for everything that shows the crawl
+// over time: the dashboard and its stream, metrics, health. One question a second whatever the
+// number of watchers, so watching costs the crawl nothing more.
 
 import { ANSWER_TIMEOUT_MS, withinDeadline } from './answer-request.ts';
 import { type Answer, type Operator, refused } from './operator.ts';
 import type { CrawlOverview } from './overview.ts';
-import { hostsNeeded, type OverviewRates, ratesBetween } from './overview-rates.ts';
+import { type FrontReach, frontReach, type OverviewRates, ratesBetween } from './overview-rates.ts';
 import type { HostLine } from './reports.ts';
 
 /** How often the crawl is looked at, milliseconds. */
@@ -41,8 +42,7 @@ export interface WatchPoint {
 export interface WatchNews {
   readonly overview: CrawlOverview;
   readonly rates: OverviewRates;
-  /** Hosts that must be available for the present rate; the front is too small when fewer are. */
-  readonly hostsNeeded: number;
+  readonly reach: FrontReach;
   readonly point: WatchPoint;
   readonly topHosts: readonly HostLine[];
 }
@@ -146,7 +146,7 @@ export class CrawlWatch {
     this.#latest = {
       overview,
       rates,
-      hostsNeeded: hostsNeeded(overview, rates),
+      reach: frontReach(overview, rates),
       point,
       topHosts: this.#topHosts,
     };

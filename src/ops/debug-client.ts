@@ -1,4 +1,6 @@
-// The other end of the debug socket, for `inspect` and for tests: one connection, requests one after another, answers in JSON.
+// The other end of the debug socket, for `inspect` and for tests: one connection, requests one
+// after another, answers in JSON. Answers are bounded like requests are, so that something else
+// listening there cannot fill our memory.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

@@ -1,4 +1,6 @@
-// The dialog with everything about one host or one URL: opened from a list or from the question field, closed by Escape.
+// The dialog with everything about one host or one URL: opened from a list or from the question
+// field, closed by Escape. The drill-down from the list of hosts to a host, and from a URL to why
+// it was or was not crawled. It asks only when told to.
 
 import { byId, element, table } from './elements.js';
 import { bytes, count, milliseconds, time } from './format.js';

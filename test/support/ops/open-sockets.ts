@@ -1,4 +1,6 @@
-// A debug socket before a sample crawl, in a directory of its own, closed and removed when the test ends.
+// A debug socket before a sample crawl, in a directory of its own, closed and
+// removed when the test ends. Each test has its own, so tests neither wait for nor
+// see each other.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-// A raw client of the debug socket for tests: sends bytes as they are and waits for text that matches, as `nc -U` would.
+// A raw client of the debug socket for tests: sends bytes as they are and waits
+// for text that matches, as `nc -U` would. It waits for what it expects, never for
+// a time.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
