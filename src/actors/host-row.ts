@@ -38,6 +38,7 @@ export function restoredPace(
     row: row.gap,
     crawlDelayMs: row.crawlDelayMs,
     lastEndedMs: monotonicMs(Math.min(services.startedMs + sinceStartMs, nowMs)),
+    lastEndedAt: row.lastEndedAt,
     nowMs,
     wallNow: clock.wallNow(),
   });
