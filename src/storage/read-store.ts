@@ -148,9 +148,13 @@ export class ReadStore {
     return readCounters(this.#tables);
   }
 
-  /** Every request the crawl made, oldest first. */
-  audit(): Generator<AuditEntry> {
-    return readAuditLog(this.#dir, readCommitted(this.#tables).audit);
+  /**
+   * Every request the crawl made, oldest first.
+   * @param segmentsMax only those in the last so many files of the log (64 MiB each)
+   */
+  audit(segmentsMax = Number.POSITIVE_INFINITY): Generator<AuditEntry> {
+    const segments = readCommitted(this.#tables).audit;
+    return readAuditLog(this.#dir, segments.slice(Math.max(segments.length - segmentsMax, 0)));
   }
 
   /** WARC files in the order of their numbers. */
