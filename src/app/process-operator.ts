@@ -19,6 +19,7 @@ import type * as Reports from '../ops/reports.ts';
 import type { DeadLetter } from '../runtime/dead-letters.ts';
 import type { TopOrder } from '../runtime/inspection.ts';
 import type { CrawlProcess } from './crawl-process.ts';
+import { explainUrl } from './explain-url.ts';
 import { frontReport } from './front-report.ts';
 import { heapReport } from './heap-report.ts';
 import { hostLines, hostReport, type LiveHost } from './host-report.ts';
@@ -27,6 +28,7 @@ import { overviewOf } from './process-overview.ts';
 import type { CrawlReading } from './read-crawl.ts';
 import { placeOfHost } from './read-crawl.ts';
 import type { ShardQuery } from './thread-plan.ts';
+import { urlReport } from './url-report.ts';
 
 /** What an operator acts on. */
 export interface OperatedCrawl {
@@ -101,7 +103,7 @@ export class ProcessOperator implements Operator {
   }
 
   async why(url: string, _limits: AskLimits): Promise<Answer<Reports.UrlReport>> {
-    return refused('unsupported', `ask: node cluster.js why ${url}`);
+    return answered(urlReport(explainUrl(this.#operated.reading, url, Date.now())));
   }
 
   async front(limits: AskLimits): Promise<Answer<Reports.FrontReport>> {
