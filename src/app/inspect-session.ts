@@ -35,7 +35,7 @@ export class InspectSession {
 
   /**
    * Asks, connecting first where needed.
-   * @throws CrawlError usage when no crawl listens, network when it ended meanwhile
+   * @throws CrawlError usage when no crawl listens, or it ended meanwhile
    */
   async ask(words: readonly string[], told?: (event: Plain) => void): Promise<FinalLine> {
     if (this.#client?.isOpen !== true) this.#client = await DebugClient.connect(this.#path);

@@ -21,9 +21,10 @@ const RATE_SPAN = 5;
 /** One moment of the charts: small, as ten minutes of them are sent to each page that opens. */
 export interface WatchPoint {
   readonly at: number;
-  readonly pagesPerSecond: number;
-  readonly fetchedPerSecond: number;
-  readonly bytesPerSecond: number;
+  /** Rates are undefined in the first point, which has nothing before it. */
+  readonly pagesPerSecond: number | undefined;
+  readonly fetchedPerSecond: number | undefined;
+  readonly bytesPerSecond: number | undefined;
   readonly responseP50Ms: number | undefined;
   readonly responseP90Ms: number | undefined;
   readonly responseP99Ms: number | undefined;
@@ -35,7 +36,7 @@ export interface WatchPoint {
   /** URLs found for each one fetched. */
   readonly discoveredPerFetched: number;
   readonly memoryBytes: number;
-  readonly cpuCores: number;
+  readonly cpuCores: number | undefined;
 }
 
 /** What is sent to a watcher each second. */
@@ -156,11 +157,12 @@ export class CrawlWatch {
 
 function pointOf(overview: CrawlOverview, rates: OverviewRates): WatchPoint {
   const { at, hosts, memory } = overview;
+  const rate = (value: number): number | undefined => (rates.seconds > 0 ? value : undefined);
   return {
     at,
-    pagesPerSecond: rates.pagesPerSecond,
-    fetchedPerSecond: rates.fetchedPerSecond,
-    bytesPerSecond: rates.bytesPerSecond,
+    pagesPerSecond: rate(rates.pagesPerSecond),
+    fetchedPerSecond: rate(rates.fetchedPerSecond),
+    bytesPerSecond: rate(rates.bytesPerSecond),
     responseP50Ms: rates.responseP50Ms,
     responseP90Ms: rates.responseP90Ms,
     responseP99Ms: rates.responseP99Ms,
@@ -171,6 +173,6 @@ function pointOf(overview: CrawlOverview, rates: OverviewRates): WatchPoint {
     inFlight: overview.inFlight,
     discoveredPerFetched: overview.discovered / Math.max(overview.fetched, 1),
     memoryBytes: memory.anonBytes + memory.sharedBytes,
-    cpuCores: rates.cpuCores,
+    cpuCores: rate(rates.cpuCores),
   };
 }

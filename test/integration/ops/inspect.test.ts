@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { inspect, socketPathOf } from '../../../src/app/command-inspect.ts';
+import { inspect } from '../../../src/app/command-inspect.ts';
 import type { InspectStreams } from '../../../src/app/inspect-session.ts';
 import { screenLines } from '../../../src/app/inspect-top.ts';
 import { CrawlError } from '../../../src/base/errors.ts';
@@ -45,9 +45,7 @@ test('inspect tells a mistake by 2, what the crawl cannot answer by 1', async (t
 });
 
 test('inspect without a running crawl says so, with exit status 2', async (t) => {
-  const data = temporaryFolder(t);
-  const socketPath = socketPathOf({ data });
-  assert.equal(socketPath, join(data, 'debug.sock'));
+  const socketPath = join(temporaryFolder(t), 'debug.sock');
   const options = { words: ['top'], socketPath, json: false };
   await assert.rejects(inspect(options, streamsOf().streams), (error: unknown) => {
     assert.ok(error instanceof CrawlError && error.exitStatus === 2);
