@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ShardStatus } from '../actors/shard-actor.ts';
+import type { ShardStatus } from '../actors/shard-ports.ts';
 import { CrawlError } from '../base/errors.ts';
 import { PRODUCT_TOKEN, VERSION } from '../base/version.ts';
 import type { CrawlConfig } from '../config/options.ts';

@@ -3,7 +3,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ShardCommand } from '../actors/messages.ts';
 import type { StorageEvent } from '../actors/ports.ts';
-import type { ShardStatus } from '../actors/shard-actor.ts';
+import type { ShardStatus } from '../actors/shard-ports.ts';
 import type { CrawlConfig } from '../config/options.ts';
 import type { BloomHandle } from '../runtime/bloom-generations.ts';
 import type { TopOrder } from '../runtime/inspection.ts';
