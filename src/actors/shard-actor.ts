@@ -40,6 +40,8 @@ export class ShardActor implements Actor<ShardMessage> {
   readonly robots: RobotsCounter;
   #paused = false;
   #draining = false;
+  /** Nothing more becomes durable: there is no commit to wait for. */
+  #storageFailed = false;
   #parseQueued = false;
   #pumpQueued = false;
   #flushTimer = false;
@@ -162,7 +164,7 @@ export class ShardActor implements Actor<ShardMessage> {
 
   /** True when nothing is in flight and everything staged is durable: a shard that drains may end. What is unparsed is in its log. */
   get isSettled(): boolean {
-    return this.gate.inFlight === 0 && this.stage.idle;
+    return this.gate.inFlight === 0 && (this.stage.idle || this.#storageFailed);
   }
 
   inspect(): unknown {
@@ -283,6 +285,7 @@ export class ShardActor implements Actor<ShardMessage> {
         break;
       case 'storage-failed':
         this.#draining = true;
+        this.#storageFailed = true;
         this.#ports.storageFailed(event);
         break;
       default:

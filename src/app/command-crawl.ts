@@ -1,7 +1,8 @@
 // `node cluster.js [seed-url…]`: one crawl, from seeds to the final report; goes on with the crawl that the data directory holds. Watches
 // limits, signals and trouble, shows progress, and sees to it that every way to end is an orderly one (DESIGN.md §9).
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShardStatus } from '../actors/shard-ports.ts';
 import { CrawlError } from '../base/errors.ts';
@@ -24,6 +25,10 @@ import { readSeeds } from './seeds.ts';
 const LOOK_MS = 100;
 /** Seeds handed over at once; the shards answer before the next portion follows. */
 const SEEDS_PORTION = 1_000;
+/** How long an orderly end is waited for after trouble. */
+const FAILED_END_MS = 10_000;
+/** Time to print what happened before a process is ended whose threads cannot be. */
+const FAILED_EXIT_MS = 500;
 /** Links on their way between shards above which seeds wait. */
 const SEEDS_LINKS_MAX = 50_000;
 
@@ -41,6 +46,7 @@ export async function commandCrawl(
   const startedMs = performance.now();
   const ending: Ending = { reason: undefined, error: undefined };
   const seeds = await readSeeds(seedArguments, config.seedsFile);
+  checkHasWork(config, seeds);
   const certificates = config.caFile === undefined ? [] : [readCertificate(config.caFile)];
   const restoreSignals = listenToSignals(ending);
   let counters = new Map<string, number>();
@@ -75,11 +81,34 @@ export async function commandCrawl(
   await operations.close();
   await store.close();
   progress.close();
-  const report = await run.end();
+  const report = await endWithin(run, ending);
   restoreSignals();
   if (report !== undefined) print(config, report);
   if (ending.error !== undefined) throw ending.error;
   return 0;
+}
+
+/** After trouble a thread may not be able to end in order: what was acknowledged is on disk, so the process need not wait for it. */
+async function endWithin(run: CrawlRun, ending: Ending): Promise<CrawlReport | undefined> {
+  if (ending.error === undefined) return run.end();
+  const report = await Promise.race([run.end(), sleep(FAILED_END_MS, undefined)]);
+  if (report === undefined) {
+    const { exitStatus } = ending.error;
+    setTimeout(() => process.exit(exitStatus), FAILED_EXIT_MS).unref();
+  }
+  return report;
+}
+
+/** A crawl begins with a seed, or goes on with what its directory holds. */
+function checkHasWork(config: CrawlConfig, seeds: readonly string[]): void {
+  if (seeds.length > 0 || existsSync(join(config.dataDir, 'lmdb'))) return;
+  throw new CrawlError(
+    'usage',
+    `nothing to crawl: no seed was given and ${config.dataDir} holds no crawl`,
+    {
+      remedy: 'Give a seed, for example: node cluster.js https://example.com/ (or --seeds FILE).',
+    },
+  );
 }
 
 /** Opens socket and dashboard; a crawl that cannot be operated as asked does not begin, and leaves its directory in order. */
