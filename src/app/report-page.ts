@@ -2,6 +2,7 @@
 // in print, in light and dark. Everything that the web chose (types, host names) is escaped and cut.
 
 import { AUDIT_RULES } from '../domain/audit-proof.ts';
+import { AUDIT_RULE_TEXTS } from './prove-politeness.ts';
 import { REPORT_STYLE } from './report-style.ts';
 import type { CrawlSurvey } from './survey-crawl.ts';
 import { columnChart, escapeHtml, grouped, shareBar } from './svg-charts.ts';
@@ -73,7 +74,7 @@ function timeSection({ timeline }: CrawlSurvey): string {
   const ticks = [0, 0.5, 1].map((at) => ({ at, text: `+ ${durationText(total * at)}` }));
   const chart = columnChart(columns, ticks, 'Fetched URLs over time');
   const unit = `URLs settled per ${durationText(binMs)}, from ${timeText(startedAt)} on`;
-  return `<section><h2>Over time</h2><p>${unit}</p>${chart}</section>`;
+  return `<section><h2>Over time</h2><p>${unit}</p><div class="scroll">${chart}</div></section>`;
 }
 
 function depthSection({ depths }: CrawlSurvey): string {
@@ -87,7 +88,7 @@ function depthSection({ depths }: CrawlSurvey): string {
     text: String(depth),
   }));
   const chart = columnChart(columns, ticks, 'URLs by depth');
-  return `<section><h2>By depth</h2><p>URLs by their links from a seed</p>${chart}</section>`;
+  return `<section><h2>By depth</h2><p>URLs by their links from a seed</p><div class="scroll">${chart}</div></section>`;
 }
 
 interface BarRow {
@@ -157,7 +158,7 @@ function politenessSection({ politeness }: CrawlSurvey): string {
     const count = politeness.broken[rule];
     const verdict = count === 0 ? 'kept' : `broken ${grouped(count)} times`;
     const kind = count === 0 ? 'kept' : 'broken';
-    return `<tr><th scope="row">${rule}</th><td class="${kind}">${verdict}</td></tr>`;
+    return `<tr><th scope="row">${escapeHtml(AUDIT_RULE_TEXTS[rule])}</th><td class="${kind}">${verdict}</td></tr>`;
   });
   const { tightest, leastSurplusMs = 0 } = politeness;
   const gap =
@@ -165,7 +166,7 @@ function politenessSection({ politeness }: CrawlSurvey): string {
       ? ''
       : `<p>Tightest gap ${grouped(tightest.gapMs)} ms (${escapeHtml(cut(tightest.host))}), ` +
         `${grouped(leastSurplusMs)} ms at least over the gap in force; at most ` +
-        `${politeness.addressMostOpen} requests in flight to one address.</p>`;
+        `${politeness.addressMostOpen} in flight to one address.</p>`;
   const offences = politeness.offences.map(
     ({ rule, detail, request }) =>
       `<li>${rule}: ${escapeHtml(detail)}: ${escapeHtml(cut(request.url))}</li>`,

@@ -28,7 +28,8 @@ thead th:nth-child(n+3){text-align:right;padding:3px 0 3px 12px}
 .scroll{overflow-x:auto}
 .bar{display:block;width:100%;height:12px}
 .good{fill:var(--good)}.quiet{fill:var(--quiet)}.warn{fill:var(--warn)}.bad{fill:var(--bad)}
-.columns{display:block;width:100%;height:auto}
+.columns{display:block;width:100%;min-width:520px;height:auto}
+.hosts tbody th{white-space:nowrap}
 .columns .column{fill:var(--good)}.columns line{stroke:var(--line)}
 .columns text{fill:var(--soft);font-size:12px}
 .kept{color:var(--kept)}.broken{color:var(--bad);font-weight:600}
