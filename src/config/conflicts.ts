@@ -1,6 +1,5 @@
 // Rules about several options at once (DESIGN.md §9): each names what contradicts what, and what to do. Values are single-checked before.
 
-import { join } from 'node:path';
 import type { AnyOption } from './option.ts';
 import { type CrawlConfig, OPTIONS, type OptionName } from './options.ts';
 import type { Problem } from './problem.ts';
@@ -19,91 +18,112 @@ export function leastGapMs(minGapMs: number, isAllowedNet: boolean): number {
   return isAllowedNet ? minGapMs : Math.max(minGapMs, PUBLIC_GAP_MS_MIN);
 }
 
+/** Where each option was set, as far as it could be read; the others have their defaults. */
+export interface Origins {
+  readonly origins: ReadonlyMap<OptionName, Origin>;
+  /** Options that have a problem of their own already: nothing follows from their values. */
+  readonly broken: ReadonlySet<OptionName>;
+  /** How the config file is called. */
+  readonly fileName: string;
+}
+
 /**
  * Finds contradictions.
  * @param config complete, though not yet known to be free of problems
- * @param origins where each option was set; the others have their defaults
- * @param fileName how the config file is called
  */
-export function conflictsOf(
-  config: CrawlConfig,
-  origins: ReadonlyMap<OptionName, Origin>,
-  fileName: string,
-): Problem[] {
-  const problems: Problem[] = [];
-  const complain = (name: OptionName, text: (place: string) => string): void => {
+export function conflictsOf(config: CrawlConfig, origins: Origins): Problem[] {
+  const rules = new ConflictRules(config, origins);
+  rules.checkGaps();
+  rules.checkSizes();
+  rules.checkSocket();
+  rules.checkIdentity();
+  return rules.problems;
+}
+
+/** The rules by subject; each adds what it finds. */
+class ConflictRules {
+  readonly problems: Problem[] = [];
+  readonly #config: CrawlConfig;
+  readonly #origins: Origins;
+
+  constructor(config: CrawlConfig, origins: Origins) {
+    this.#config = config;
+    this.#origins = origins;
+  }
+
+  checkGaps(): void {
+    const { allowNets, minGapMs, hostOverrides } = this.#config;
+    if (allowNets.length > 0) return;
+    const rule =
+      `under ${PUBLIC_GAP_MS_MIN} ms is for your own networks only; ` +
+      `name them with --allow-net CIDR, or use ${PUBLIC_GAP_MS_MIN} or more`;
+    if (minGapMs < PUBLIC_GAP_MS_MIN) {
+      this.#complain(['minGapMs', 'allowNets'], ` ${minGapMs}: ${rule}`);
+    }
+    for (const override of hostOverrides) {
+      if (override.minGapMs === undefined || override.minGapMs >= PUBLIC_GAP_MS_MIN) continue;
+      const what = `: ${override.pattern}: minGapMs ${override.minGapMs}: ${rule}`;
+      this.#complain(['hostOverrides', 'allowNets'], what);
+    }
+  }
+
+  checkSizes(): void {
+    const { threads, partitions, decodedBytesMax, bodyBytesMax } = this.#config;
+    if (threads > partitions) {
+      const what = ` ${threads}: more than the ${partitions} partitions; every thread needs one`;
+      this.#complain(['threads', 'partitions'], what);
+    }
+    if (decodedBytesMax < bodyBytesMax) {
+      const isSet = this.#origins.origins.has('decodedBytesMax');
+      this.#complain(
+        isSet ? ['decodedBytesMax', 'bodyBytesMax'] : ['bodyBytesMax', 'decodedBytesMax'],
+        `: decodedBytesMax (${decodedBytesMax}) is less than ` +
+          `bodyBytesMax (${bodyBytesMax}); set both`,
+      );
+    }
+  }
+
+  /** The default socket lies in the data directory, whose path may be too long for one. */
+  checkSocket(): void {
+    if (this.#origins.origins.has('debugSocket')) return;
+    const path = this.#config.debugSocket;
+    const bytes = Buffer.byteLength(path);
+    if (bytes <= SOCKET_PATH_BYTES_MAX) return;
+    this.#complain(
+      ['dataDir', 'debugSocket'],
+      `: the debug socket ${path} would have a path of ${bytes} bytes, and a Unix socket ` +
+        `has ${SOCKET_PATH_BYTES_MAX} at most; give a shorter one with --debug-socket`,
+    );
+  }
+
+  checkIdentity(): void {
+    const { scope, contact, nodesFile, nodeName } = this.#config;
+    if (scope === 'all' && contact === undefined) {
+      const what = ' all: needs --contact URL-or-mail, so that site owners can reach you';
+      this.#complain(['scope', 'contact'], what);
+    }
+    if (nodesFile !== undefined) {
+      const what = ': this version runs on one machine and cannot join a cluster; leave it out';
+      this.#complain(['nodesFile'], what);
+    } else if (nodeName !== undefined) {
+      this.#complain(
+        ['nodeName', 'nodesFile'],
+        ': names a machine of a cluster, and there is no --nodes',
+      );
+    }
+  }
+
+  /**
+   * @param involved the options that contradict each other; the first is named
+   * @param what follows its name
+   */
+  #complain(involved: readonly [OptionName, ...OptionName[]], what: string): void {
+    const { origins, broken, fileName } = this.#origins;
+    if (involved.some((name) => broken.has(name))) return;
+    const [name] = involved;
     const isFile = origins.get(name) === 'file';
     const row: AnyOption = OPTIONS[name];
     const place = isFile ? `${fileName}: ${name}` : (row.flag ?? name);
-    problems.push({ code: isFile ? 'config' : 'usage', text: text(place) });
-  };
-  checkGaps(config, complain);
-  if (config.scope === 'all' && config.contact === undefined) {
-    complain(
-      'scope',
-      (place) => `${place} all: needs --contact URL-or-mail, so that site owners can reach you`,
-    );
+    this.problems.push({ code: isFile ? 'config' : 'usage', text: place + what });
   }
-  if (config.threads > config.partitions) {
-    const { threads, partitions } = config;
-    complain(
-      'threads',
-      (place) =>
-        `${place} ${threads}: more than the ${partitions} partitions; every thread needs one`,
-    );
-  }
-  if (config.decodedBytesMax < config.bodyBytesMax) {
-    const { decodedBytesMax, bodyBytesMax } = config;
-    const name = origins.has('decodedBytesMax') ? 'decodedBytesMax' : 'bodyBytesMax';
-    complain(
-      name,
-      (place) =>
-        `${place}: decodedBytesMax (${decodedBytesMax}) is less than bodyBytesMax (${bodyBytesMax}); set it as well`,
-    );
-  }
-  checkSocket(config, origins, complain);
-  if (config.nodesFile !== undefined) {
-    complain(
-      'nodesFile',
-      (place) =>
-        `${place}: this version runs on one machine and cannot join a cluster; leave it out`,
-    );
-  } else if (config.nodeName !== undefined) {
-    complain(
-      'nodeName',
-      (place) => `${place}: names a machine of a cluster, and there is no --nodes`,
-    );
-  }
-  return problems;
-}
-
-type Complain = (name: OptionName, text: (place: string) => string) => void;
-
-function checkGaps(config: CrawlConfig, complain: Complain): void {
-  if (config.allowNets.length > 0) return;
-  const rule = `under ${PUBLIC_GAP_MS_MIN} ms is for your own networks only; name them with --allow-net CIDR, or use ${PUBLIC_GAP_MS_MIN} or more`;
-  if (config.minGapMs < PUBLIC_GAP_MS_MIN) {
-    complain('minGapMs', (place) => `${place} ${config.minGapMs}: ${rule}`);
-  }
-  for (const { pattern, minGapMs } of config.hostOverrides) {
-    if (minGapMs === undefined || minGapMs >= PUBLIC_GAP_MS_MIN) continue;
-    complain('hostOverrides', (place) => `${place}: ${pattern}: minGapMs ${minGapMs}: ${rule}`);
-  }
-}
-
-/** The default socket lies in the data directory, whose path may be too long for one. */
-function checkSocket(
-  config: CrawlConfig,
-  origins: ReadonlyMap<OptionName, Origin>,
-  complain: Complain,
-): void {
-  if (origins.has('debugSocket')) return;
-  const path = join(config.dataDir, 'debug.sock');
-  const bytes = Buffer.byteLength(path);
-  if (bytes <= SOCKET_PATH_BYTES_MAX) return;
-  complain(
-    'dataDir',
-    (place) =>
-      `${place}: the debug socket ${path} would have a path of ${bytes} bytes, and a Unix socket has ${SOCKET_PATH_BYTES_MAX} at most; give a shorter one with --debug-socket`,
-  );
 }

@@ -25,12 +25,15 @@ export const SCOPE_OPTIONS = {
       flag: '--seeds',
       doc: 'File of seed URLs, one a line, # starts a comment; - reads standard input.',
       defaultText: 'none',
+      example: "'seeds.txt'",
     },
   ),
   scope: option(choice(['host', 'domain', 'prefix', 'all']), 'domain', {
     group: 'What to crawl',
     flag: '--scope',
-    doc: "Which links are followed: the seeds' hosts, their registrable domains, what lies below a seed's directory, or all.",
+    doc:
+      "Which links are followed: the seeds' hosts, their registrable domains, what " +
+      "lies below a seed's directory, or all.",
   }),
   include: option(list(PATTERN, { countMax: 1_000 }), [], {
     group: 'What to crawl',
@@ -48,12 +51,14 @@ export const SCOPE_OPTIONS = {
     doc: 'Stop when this many pages with status 200 are stored.',
     unit: 'pages',
     defaultText: 'no limit',
+    example: '10_000',
   }),
   maxDepth: optional(integer({ min: 0, max: 1_000_000 }), {
     group: 'What to crawl',
     flag: '--max-depth',
     doc: 'Follow at most this many links away from a seed; 0 fetches the seeds only.',
     defaultText: 'no limit',
+    example: '8',
   }),
   maxTimeSeconds: optional(decimal({ min: 0, max: 3_153_600_000 }, 'SECONDS'), {
     group: 'What to crawl',
@@ -61,11 +66,14 @@ export const SCOPE_OPTIONS = {
     doc: 'Stop in order after this time.',
     unit: 'seconds',
     defaultText: 'no limit',
+    example: '3_600',
   }),
   lingerSeconds: option(decimal({ min: 0, max: 86_400 }, 'SECONDS'), 5, {
     group: 'What to crawl',
     flag: '--linger',
-    doc: 'The crawl is done when no URL becomes fetchable within this time; waiting hosts are kept for the next run.',
+    doc:
+      'The crawl is done when no URL becomes fetchable within this time; waiting hosts ' +
+      'are kept for the next run.',
     unit: 'seconds',
   }),
   continuous: option(BOOLEAN, false, {
@@ -83,7 +91,9 @@ export const SCOPE_OPTIONS = {
   }),
   trackingParameters: option(list(PARAMETER_NAME, { countMax: 10_000 }), [], {
     group: 'What to crawl',
-    doc: 'Query parameters that are no part of the identity of a page, besides the well-known ones (utm_*, gclid …).',
+    doc:
+      'Query parameters that are no part of the identity of a page, besides the ' +
+      'well-known ones (utm_*, gclid …).',
   }),
 } as const;
 
@@ -92,7 +102,9 @@ export const POLITENESS_OPTIONS = {
   minGapMs: option(integer(GAP_BOUNDS, 'MS'), 1_000, {
     group: 'Politeness',
     flag: '--min-gap',
-    doc: 'Least time from the end of a request to a host to the start of the next; under 250 only with --allow-net, for its addresses.',
+    doc:
+      'Least time from the end of a request to a host to the start of the next; under ' +
+      '250 only with --allow-net, for its addresses.',
     unit: 'milliseconds',
   }),
   addressGapMs: derived(integer(GAP_BOUNDS, 'MS'), {
@@ -101,6 +113,7 @@ export const POLITENESS_OPTIONS = {
     doc: 'Least time between requests to one IP address, whatever the host.',
     unit: 'milliseconds',
     defaultText: 'a quarter of --min-gap',
+    example: '250',
   }),
   addressInFlightMax: option(integer({ min: 1, max: 64 }), 2, {
     group: 'Politeness',
@@ -114,7 +127,9 @@ export const POLITENESS_OPTIONS = {
   }),
   latencyFactor: option(decimal(LATENCY_FACTOR_BOUNDS), 10, {
     group: 'Politeness',
-    doc: 'A host is left alone for this many times its smoothed response time, 60 s at most; 0 turns that off.',
+    doc:
+      'A host is left alone for this many times its smoothed response time, 60 s at ' +
+      'most; 0 turns that off.',
   }),
   redirectsMax: option(integer({ min: 0, max: 20 }), 10, {
     group: 'Politeness',
@@ -128,7 +143,9 @@ export const POLITENESS_OPTIONS = {
   }),
   hostOverrides: option(list(HOST_OVERRIDE, { countMax: 100_000 }), [], {
     group: 'Politeness',
-    doc: "Other paces for some hosts: { pattern: '*.example.com', minGapMs?, maxCrawlDelayMs?, latencyFactor? }.",
+    doc:
+      "Other paces for some hosts: { pattern: '*.example.com', minGapMs?, " +
+      'maxCrawlDelayMs?, latencyFactor? }.',
   }),
   optOut: option(list(DOMAIN, { countMax: 1_000_000 }), [], {
     group: 'Politeness',
@@ -143,17 +160,20 @@ export const IDENTITY_OPTIONS = {
     flag: '--contact',
     doc: 'How site owners reach you; goes into the User-Agent. Required for --scope all.',
     defaultText: 'none',
+    example: "'https://example.com/bot'",
   }),
   userAgent: derived(USER_AGENT, {
     group: 'Identity',
     flag: '--user-agent',
     doc: 'The whole User-Agent. robots.txt is read for the product token hostler whatever it says.',
     defaultText: 'hostler/VERSION (+CONTACT)',
+    example: "'hostler/0.1 (+https://example.com/bot)'",
   }),
   from: optional(MAIL_ADDRESS, {
     group: 'Identity',
     doc: 'Mail address sent in the From field of every request (RFC 9110 §10.1.2).',
     defaultText: 'none',
+    example: "'crawl@example.com'",
   }),
   allowNets: option(list(NETWORK, { countMax: 1_000 }), [], {
     group: 'Network',

@@ -27,6 +27,7 @@ export const NETWORK_OPTIONS = {
     flag: '--ca',
     doc: 'File of further certificate authorities to trust, PEM.',
     defaultText: 'none',
+    example: "'ca.pem'",
   }),
   requestDeadlineMs: option(integer({ min: 100, max: 60 * MINUTE_MS }), MINUTE_MS, {
     group: 'Network',
@@ -62,6 +63,7 @@ export const SIZE_OPTIONS = {
     flag: '--threads',
     doc: 'Crawl threads.',
     defaultText: 'one for each processor the process may use',
+    example: '2',
   }),
   concurrency: derived(integer({ min: 1, max: 65_536 }), {
     group: 'Size and speed',
@@ -69,6 +71,7 @@ export const SIZE_OPTIONS = {
     doc: 'Requests in flight, over all threads.',
     unit: 'requests',
     defaultText: '256 for each thread',
+    example: '512',
   }),
   bandWeights: option(
     list(integer({ min: 1, max: 1_000 }), { countMin: 3, countMax: 3 }),
@@ -85,7 +88,9 @@ export const SIZE_OPTIONS = {
   }),
   expectedUrls: option(integer({ min: 1_000, max: 4_294_967_295 }), 10_000_000, {
     group: 'Size and speed',
-    doc: 'URLs the filter of seen URLs is sized for (about 1.3 bytes each at 1 %); it grows when there are more.',
+    doc:
+      'URLs the filter of seen URLs is sized for (about 1.3 bytes each at 1 %); it ' +
+      'grows when there are more.',
     unit: 'URLs',
   }),
   falsePositiveRate: option(decimal({ min: 1e-6, max: 0.5 }), 0.01, {
@@ -114,7 +119,9 @@ export const STORAGE_OPTIONS = {
   fsync: option(choice(['always', 'interval']), 'always', {
     group: 'Storage',
     flag: '--fsync',
-    doc: 'always: a page counts as done once it is safe on disk; interval: that, once a commit window at most.',
+    doc:
+      'always: a page counts as done once it is safe on disk; interval: that, once a ' +
+      'commit window at most.',
   }),
   commitWindowMs: option(integer({ min: 10, max: 250 }), 100, {
     group: 'Storage',
@@ -123,7 +130,9 @@ export const STORAGE_OPTIONS = {
   }),
   warcRollBytes: option(integer({ min: 65_536, max: 1024 * GIB }), GIB, {
     group: 'Storage',
-    doc: 'Length at which a WARC file is closed and the next begun; 1 GiB is what the WARC 1.1 standard recommends (annex A).',
+    doc:
+      'Length at which a WARC file is closed and the next begun; 1 GiB is what the ' +
+      'WARC 1.1 standard recommends (annex A).',
     unit: 'bytes',
   }),
   diskReserveBytes: option(integer({ min: 0, max: 1024 * GIB }), 256 * MIB, {
@@ -133,7 +142,9 @@ export const STORAGE_OPTIONS = {
   }),
   partitions: option(integer({ min: 1, max: 65_536 }), 256, {
     group: 'Storage',
-    doc: 'Virtual partitions, fixed when a crawl is created: at least 16 for each machine it will ever have.',
+    doc:
+      'Virtual partitions, fixed when a crawl is created: at least 16 for each machine ' +
+      'it will ever have.',
   }),
 } as const;
 
@@ -144,23 +155,33 @@ export const OPERATION_OPTIONS = {
     flag: '--http',
     doc: 'Serve the dashboard, /metrics and /health here.',
     defaultText: 'off',
+    example: "'127.0.0.1:8080'",
   }),
   debugSocket: derived(SOCKET_PATH, {
     group: 'Operation',
     flag: '--debug-socket',
     doc: 'Unix socket for inspect and why.',
     defaultText: 'DIR/debug.sock',
+    example: "'./crawl-data/debug.sock'",
   }),
   progress: option(choice(['auto', 'bar', 'json', 'none']), 'auto', {
     group: 'Operation',
     flag: '--progress',
-    doc: 'auto: a bar when standard error is a terminal; json: one object a second on standard error.',
+    doc:
+      'auto: a bar when standard error is a terminal; json: one object a second on ' +
+      'standard error.',
   }),
-  logLevel: option(choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']), 'info', {
-    group: 'Operation',
-    flag: '--log-level',
-    doc: 'Least level that is logged, on standard error.',
-  }),
+  logLevel: option(
+    choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'LEVEL'),
+    'info',
+    {
+      group: 'Operation',
+      flag: '--log-level',
+      doc:
+        'Least level that is logged, on standard error: trace, debug, info, warn, error, ' +
+        'fatal, silent.',
+    },
+  ),
   json: option(BOOLEAN, false, {
     group: 'Operation',
     flag: '--json',
@@ -172,11 +193,13 @@ export const OPERATION_OPTIONS = {
     flag: '--nodes',
     doc: 'File of the machines of a cluster. This version runs on one machine and refuses it.',
     defaultText: 'one machine',
+    example: "'hosts.txt'",
   }),
   nodeName: optional(NODE_NAME, {
     group: 'Cluster',
     flag: '--me',
     doc: "This machine's name in the file of --nodes.",
     defaultText: 'found by its addresses',
+    example: "'node-1'",
   }),
 } as const;

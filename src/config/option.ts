@@ -26,6 +26,8 @@ export interface OptionText {
   readonly isFlagOnly?: true;
   /** One line: what it does, and the source of its number where there is one. */
   readonly doc: string;
+  /** A value as cluster.config.ts writes it, for an option without a fixed default. */
+  readonly example?: string;
   readonly unit?: 'milliseconds' | 'seconds' | 'bytes' | 'pages' | 'URLs' | 'requests' | 'hosts';
 }
 
@@ -56,7 +58,7 @@ export function option<Value>(
 /** A row whose value may be left open. */
 export function optional<Value>(
   kind: ValueKind<Value>,
-  texts: OptionText & { readonly defaultText: string },
+  texts: OptionText & { readonly defaultText: string; readonly example: string },
 ): Option<Value, 'optional'> {
   return { ...texts, kind, presence: 'optional', default: undefined };
 }
@@ -64,7 +66,7 @@ export function optional<Value>(
 /** A row whose default follows from other options. */
 export function derived<Value>(
   kind: ValueKind<Value>,
-  texts: OptionText & { readonly defaultText: string },
+  texts: OptionText & { readonly defaultText: string; readonly example: string },
 ): Option<Value, 'derived'> {
   return { ...texts, kind, presence: 'derived', default: undefined };
 }

@@ -30,14 +30,19 @@ export function throwProblems(problems: readonly Problem[]): void {
   });
 }
 
-/** A value as it is shown in a problem: one line, at most 80 characters. Never throws. */
+/** Characters of a value that are shown. */
+const SHOWN_CHARS_MAX = 80;
+
+/** A value as it is shown in a problem: one line, quoted when it is text, not much over 80 characters. Never throws. */
 export function shown(value: unknown): string {
-  let text: string;
+  if (typeof value === 'string') return JSON.stringify(cut(value));
   try {
-    text =
-      typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value) ?? String(value));
+    return cut(JSON.stringify(value) ?? String(value));
   } catch {
-    text = typeof value;
+    return typeof value;
   }
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+function cut(text: string): string {
+  return text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX - 3)}...` : text;
 }

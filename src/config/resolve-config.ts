@@ -33,15 +33,19 @@ export function resolveConfig(
   const problems: Problem[] = [];
   const values = new Map<OptionName, unknown>();
   const origins = new Map<OptionName, Origin>();
+  const broken = new Set<OptionName>();
   const take = (
     name: OptionName,
     origin: Origin,
     reading: Reading<unknown>,
-    text: string,
+    place: string,
   ): void => {
     if ('expected' in reading) {
       const code = origin === 'flag' ? 'usage' : 'config';
-      problems.push({ code, text: `${text}: must be ${reading.expected}` });
+      const { unit }: AnyOption = OPTIONS[name];
+      const text = `${place}: must be ${reading.expected}${unit === undefined ? '' : ` (${unit})`}`;
+      problems.push({ code, text });
+      broken.add(name);
     } else if (origins.get(name) !== 'flag') {
       values.set(name, reading.value);
       origins.set(name, origin);
@@ -58,45 +62,41 @@ export function resolveConfig(
     );
   }
   const where = fileName ?? 'the config file';
-  for (const [name, value] of entriesOf(file, where, problems)) {
-    const row: AnyOption = OPTIONS[name];
-    take(name, 'file', row.kind.read(value), `${where}: ${name}: ${shown(value)}`);
+  for (const [key, value] of entriesOf(file)) {
+    const name = FILE_NAMES.find((each) => each === key);
+    if (name === undefined) {
+      problems.push({ code: 'config', text: `${where}: ${problemOfKey(key)}` });
+      continue;
+    }
+    take(name, 'file', OPTIONS[name].kind.read(value), `${where}: ${name}: ${shown(value)}`);
   }
   const config = complete(values, [...origins.keys()], fileName);
-  problems.push(...conflictsOf(config, origins, where));
+  problems.push(...conflictsOf(config, { origins, broken, fileName: where }));
   throwProblems(problems);
   return config;
 }
 
-/** The known keys of the file's object that have a value. */
-function entriesOf(file: unknown, where: string, problems: Problem[]): [OptionName, unknown][] {
+/** Keys that a config file may have. */
+const FILE_NAMES: readonly OptionName[] = OPTION_LIST.filter(
+  ([, row]) => row.isFlagOnly !== true,
+).map(([name]) => name);
+
+/** What the file sets; a key with the value undefined sets nothing. What is no object has one entry that no option is called by. */
+function entriesOf(file: unknown): [string, unknown][] {
   if (file === undefined) return [];
-  const complain = (text: string): void => {
-    problems.push({ code: 'config', text: `${where}: ${text}` });
-  };
-  if (typeof file !== 'object' || file === null || Array.isArray(file)) {
-    complain('must export an object of options: export default defineConfig({ … })');
-    return [];
+  if (typeof file !== 'object' || file === null || Array.isArray(file)) return [['', file]];
+  return Object.entries(file).filter(([, value]) => value !== undefined);
+}
+
+/** What is wrong with a key that no option of the file has. */
+function problemOfKey(key: string): string {
+  if (key === '') return 'must export an object of options: export default defineConfig({ … })';
+  const known = OPTION_LIST.find(([name, { flag }]) => name === key || flag === `--${key}`);
+  if (known?.[1].isFlagOnly === true) {
+    return `${key}: can be set on the command line only (${known[1].flag})`;
   }
-  const known: [OptionName, unknown][] = [];
-  const names = OPTION_LIST.filter(([, row]) => row.isFlagOnly !== true).map(([name]) => name);
-  for (const [key, value] of Object.entries(file)) {
-    if (value === undefined) continue;
-    const name = names.find((each) => each === key);
-    if (name !== undefined) {
-      known.push([name, value]);
-      continue;
-    }
-    const byFlag = OPTION_LIST.find(([each, row]) => each === key || row.flag === `--${key}`);
-    if (byFlag?.[1].isFlagOnly === true) {
-      complain(`${key}: can be set on the command line only (${byFlag[1].flag})`);
-      continue;
-    }
-    const near = byFlag?.[0] ?? suggest(key, names);
-    const hint = near === undefined ? '' : `; did you mean ${near}?`;
-    complain(`unknown option ${shown(key)}${hint}`);
-  }
-  return known;
+  const near = known?.[0] ?? suggest(key, FILE_NAMES);
+  return `unknown option ${shown(key)}${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 
 function complete(

@@ -89,8 +89,11 @@ export const BOOLEAN: ValueKind<boolean> = {
   readText: () => ({ value: true }),
 };
 
-/** One of a few words. */
-export function choice<const Word extends string>(words: readonly Word[]): ValueKind<Word> {
+/** One of a few words. `placeholder` is for those whose list would be too wide. */
+export function choice<const Word extends string>(
+  words: readonly Word[],
+  placeholder = words.join('|'),
+): ValueKind<Word> {
   const expected = `one of ${words.join(', ')}`;
   const read = (value: unknown): Reading<Word> => {
     const word = words.find((each) => each === value);
@@ -98,7 +101,7 @@ export function choice<const Word extends string>(words: readonly Word[]): Value
   };
   return {
     expected,
-    placeholder: words.join('|'),
+    placeholder,
     isList: false,
     read,
     readText: (texts) => read(lastOf(texts)),

@@ -1,0 +1,201 @@
+// The options of a crawl: take the slashes from a line to set it. A flag outranks this file. Keys,
+// docs and defaults come from the table in src/config/options.ts; for a fresh copy of this file run
+// node dist/scripts/write-docs.js --template.
+
+import { defineConfig } from 'hostler/config';
+
+export default defineConfig({
+  // ---- What to crawl ----
+
+  // File of seed URLs, one a line, # starts a comment; - reads standard input. Default: none.
+  // (--seeds)
+  // seedsFile: 'seeds.txt',
+
+  // Which links are followed: the seeds' hosts, their registrable domains, what lies below a seed's
+  // directory, or all. (--scope)
+  // scope: 'domain',
+
+  // Only canonical URLs that match one of these are crawled (repeatable). (--include)
+  // include: [],
+
+  // Canonical URLs that match one of these are not crawled (repeatable). (--exclude)
+  // exclude: [],
+
+  // Stop when this many pages with status 200 are stored. Default: no limit. (--max-pages)
+  // maxPages: 10_000,
+
+  // Follow at most this many links away from a seed; 0 fetches the seeds only. Default: no limit.
+  // (--max-depth)
+  // maxDepth: 8,
+
+  // Stop in order after this time. In seconds. Default: no limit. (--max-time)
+  // maxTimeSeconds: 3_600,
+
+  // The crawl is done when no URL becomes fetchable within this time; waiting hosts are kept for
+  // the next run. In seconds. (--linger)
+  // lingerSeconds: 5,
+
+  // Keep going: visit due pages again and wait for new work. (--continuous)
+  // continuous: false,
+
+  // Read the sitemaps that robots.txt files name.
+  // sitemaps: true,
+
+  // Session identifiers are no part of the identity of a page.
+  // stripSessions: true,
+
+  // Query parameters that are no part of the identity of a page, besides the well-known ones
+  // (utm_*, gclid …).
+  // trackingParameters: [],
+
+  // ---- Politeness ----
+
+  // Least time from the end of a request to a host to the start of the next; under 250 only with
+  // --allow-net, for its addresses. In milliseconds. (--min-gap)
+  // minGapMs: 1_000,
+
+  // Least time between requests to one IP address, whatever the host. In milliseconds. Default: a
+  // quarter of --min-gap. (--ip-gap)
+  // addressGapMs: 250,
+
+  // Requests in flight to one IP address (to one host there is never more than one).
+  // addressInFlightMax: 2,
+
+  // A longer Crawl-delay in robots.txt is reported and cut to this. In milliseconds.
+  // maxCrawlDelayMs: 30_000,
+
+  // A host is left alone for this many times its smoothed response time, 60 s at most; 0 turns that
+  // off.
+  // latencyFactor: 10,
+
+  // Redirects followed for one page; each is a request that waits its gap.
+  // redirectsMax: 10,
+
+  // Bytes of a robots.txt that are read; RFC 9309 §2.5 asks for at least 500 KiB. In bytes.
+  // robotsBytesMax: 524_288,
+
+  // Other paces for some hosts: { pattern: '*.example.com', minGapMs?, maxCrawlDelayMs?,
+  // latencyFactor? }.
+  // hostOverrides: [],
+
+  // Domains whose owners asked to be left alone: nothing on them or below is fetched.
+  // optOut: [],
+
+  // ---- Identity ----
+
+  // How site owners reach you; goes into the User-Agent. Required for --scope all. Default: none.
+  // (--contact)
+  // contact: 'https://example.com/bot',
+
+  // The whole User-Agent. robots.txt is read for the product token hostler whatever it says.
+  // Default: hostler/VERSION (+CONTACT). (--user-agent)
+  // userAgent: 'hostler/0.1 (+https://example.com/bot)',
+
+  // Mail address sent in the From field of every request (RFC 9110 §10.1.2). Default: none.
+  // from: 'crawl@example.com',
+
+  // ---- Network ----
+
+  // Private, loopback or reserved network that may be crawled (repeatable). Default: none: public
+  // addresses only. (--allow-net)
+  // allowNets: [],
+
+  // DNS server to ask (repeatable). Default: the system's. (--dns)
+  // dnsServers: [],
+
+  // Which address families are asked for, and which comes first.
+  // addressFamilies: 'ipv4-first',
+
+  // File of further certificate authorities to trust, PEM. Default: none. (--ca)
+  // caFile: 'ca.pem',
+
+  // Longest time of one request, from start to last byte. In milliseconds.
+  // requestDeadlineMs: 60_000,
+
+  // Longest time to connect to one address, TLS included. In milliseconds.
+  // connectTimeoutMs: 10_000,
+
+  // Longest time from a request to the end of the answer's header. In milliseconds.
+  // headersTimeoutMs: 30_000,
+
+  // Bytes of a page that are read, as sent; longer ones are stored cut and marked so. In bytes.
+  // bodyBytesMax: 10_485_760,
+
+  // Bytes of a page after decompression; against archive bombs. In bytes.
+  // decodedBytesMax: 52_428_800,
+
+  // ---- Size and speed ----
+
+  // Crawl threads. Default: one for each processor the process may use. (--threads)
+  // threads: 2,
+
+  // Requests in flight, over all threads. Default: 256 for each thread. (--concurrency)
+  // concurrency: 512,
+
+  // How often the front queue serves its three priority bands, best first.
+  // bandWeights: [6, 3, 1],
+
+  // Hosts kept in memory by each thread; the others rest on disk.
+  // activeHostsMax: 20_000,
+
+  // URLs the filter of seen URLs is sized for (about 1.3 bytes each at 1 %); it grows when there
+  // are more.
+  // expectedUrls: 10_000_000,
+
+  // Share of new URLs that the filter of seen URLs takes for seen, before the exact answer.
+  // falsePositiveRate: 0.01,
+
+  // Memory for keys seen lately: links that are in it cost no message. In bytes.
+  // recentKeysBytes: 67_108_864,
+
+  // exact skips no URL wrongly; bloom trusts the filter alone, for memory and speed. (--seen)
+  // seen: 'exact',
+
+  // ---- Storage ----
+
+  // Where the crawl is kept; a crawl that is there is resumed. (--data)
+  // dataDir: './crawl-data',
+
+  // always: a page counts as done once it is safe on disk; interval: that, once a commit window at
+  // most. (--fsync)
+  // fsync: 'always',
+
+  // Longest time a page waits for its commit; a crash repeats at most this much. In milliseconds.
+  // commitWindowMs: 100,
+
+  // Length at which a WARC file is closed and the next begun; 1 GiB is what the WARC 1.1 standard
+  // recommends (annex A). In bytes.
+  // warcRollBytes: 1_073_741_824,
+
+  // The crawl stops in order, exit 3, before less than this is free on the disk. In bytes.
+  // diskReserveBytes: 268_435_456,
+
+  // Virtual partitions, fixed when a crawl is created: at least 16 for each machine it will ever
+  // have.
+  // partitions: 256,
+
+  // ---- Operation ----
+
+  // Serve the dashboard, /metrics and /health here. Default: off. (--http)
+  // http: '127.0.0.1:8080',
+
+  // Unix socket for inspect and why. Default: DIR/debug.sock. (--debug-socket)
+  // debugSocket: './crawl-data/debug.sock',
+
+  // auto: a bar when standard error is a terminal; json: one object a second on standard error.
+  // (--progress)
+  // progress: 'auto',
+
+  // Least level that is logged, on standard error: trace, debug, info, warn, error, fatal, silent.
+  // (--log-level)
+  // logLevel: 'info',
+
+  // ---- Cluster ----
+
+  // File of the machines of a cluster. This version runs on one machine and refuses it. Default:
+  // one machine. (--nodes)
+  // nodesFile: 'hosts.txt',
+
+  // This machine's name in the file of --nodes. Default: found by its addresses. (--me)
+  // nodeName: 'node-1',
+});
