@@ -6,6 +6,7 @@ import { assert } from '../base/assert.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import type {
   AuditEntry,
+  Band,
   CheckpointBatch,
   CheckpointPort,
   ChunkCheckpoint,
@@ -15,6 +16,7 @@ import type {
   HostRow,
   PageCheckpoint,
   PageReceipt,
+  QueueEntry,
   RobotsRow,
 } from './ports.ts';
 
@@ -35,8 +37,8 @@ interface OpenBatch {
   discovered: DiscoveredCheckpoint[];
   chunks: ChunkCheckpoint[];
   chunkRemovals: ChunkRemoval[];
-  denied: DeniedCheckpoint[];
-  deniedRemovals: { hostKey: HostKey; partition: PartitionIndex; urlKey: UrlKey }[];
+  denied: Map<UrlKey, DeniedCheckpoint>;
+  deniedRemovals: Map<UrlKey, { hostKey: HostKey; partition: PartitionIndex; urlKey: UrlKey }>;
   parsedIds: number[];
   audit: AuditEntry[];
   counters: Record<string, number>;
@@ -50,8 +52,8 @@ const newBatch = (): OpenBatch => ({
   discovered: [],
   chunks: [],
   chunkRemovals: [],
-  denied: [],
-  deniedRemovals: [],
+  denied: new Map(),
+  deniedRemovals: new Map(),
   parsedIds: [],
   audit: [],
   counters: {},
@@ -67,8 +69,8 @@ interface Submitted {
 export class CheckpointStage {
   readonly #port: CheckpointPort;
   readonly #pageCommitted: PageCommitted;
-  readonly #opened: () => void;
   readonly #full: () => void;
+  readonly #opened: () => void;
   #fullTold = false;
   #open: OpenBatch = newBatch();
   #openBytes = 0;
@@ -79,7 +81,8 @@ export class CheckpointStage {
   readonly #submitted: Submitted[] = [];
 
   /**
-   * @param told.opened called when the first thing is staged in a new batch: it should be flushed before long
+   * @param told.opened called when the first thing is staged in an empty batch, by whomever: from now on `flush` is due within the flush
+   *   time
    * @param told.full called once when the open batch has grown large: `flush` should follow soon, but never in the middle of an actor's
    *   turn, when its row would not yet tell of what it has just staged
    */
@@ -93,8 +96,8 @@ export class CheckpointStage {
   ) {
     this.#port = port;
     this.#pageCommitted = told.pageCommitted;
-    this.#opened = told.opened;
     this.#full = told.full;
+    this.#opened = told.opened;
   }
 
   /** The sequence number that what is staged now will commit under. */
@@ -136,12 +139,12 @@ export class CheckpointStage {
   /** The host's row changed; `row` is asked for it when the batch closes. */
   host(hostKey: HostKey, row: () => HostRow): void {
     this.#open.hosts.set(hostKey, row);
-    this.#staged();
+    this.#stir();
   }
 
   robots(hostKey: HostKey, partition: PartitionIndex, row: RobotsRow): void {
     this.#open.robots.push({ hostKey, partition, row });
-    this.#staged();
+    this.#stir();
   }
 
   discovered(entry: DiscoveredCheckpoint): void {
@@ -151,50 +154,87 @@ export class CheckpointStage {
 
   chunk(chunk: ChunkCheckpoint): void {
     this.#open.chunks.push(chunk);
-    this.#staged();
+    this.#stir();
   }
 
+  /** A chunk that is in the open batch still never reaches the disk: removals are carried out before the rows of a batch. */
   removeChunk(removal: ChunkRemoval): void {
-    this.#open.chunkRemovals.push(removal);
-    this.#staged();
+    const { chunks, chunkRemovals } = this.#open;
+    const staged = chunks.findIndex((chunk) => isChunk(chunk, removal));
+    if (staged === -1) chunkRemovals.push(removal);
+    else chunks.splice(staged, 1);
+    this.#stir();
   }
 
   denied(denied: DeniedCheckpoint): void {
-    this.#open.denied.push(denied);
-    this.#staged();
+    this.#open.denied.set(denied.entry.urlKey, denied);
+    this.#stir();
   }
 
   removeDenied(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): void {
-    this.#open.deniedRemovals.push({ hostKey, partition, urlKey });
-    this.#staged();
+    this.#open.denied.delete(urlKey);
+    this.#open.deniedRemovals.set(urlKey, { hostKey, partition, urlKey });
+    this.#stir();
+  }
+
+  // ------------------------------------------------------------------------------ what is staged, for staged-reader.ts
+
+  /** The row a host would be committed with now, if it is in the open batch. */
+  stagedHost(hostKey: HostKey): HostRow | undefined {
+    return this.#open.hosts.get(hostKey)?.();
+  }
+
+  /** Robots rows of a host in the open batch, oldest first. */
+  stagedRobots(hostKey: HostKey): readonly RobotsRow[] {
+    return this.#open.robots.filter((robots) => robots.hostKey === hostKey).map(({ row }) => row);
+  }
+
+  /** The chunk of the open batch that contains an entry. */
+  stagedChunk(hostKey: HostKey, band: Band, sequence: number): readonly QueueEntry[] | undefined {
+    return this.#open.chunks.find((chunk) => {
+      const first = chunk.entries[0]?.sequence ?? Infinity;
+      const isBefore = first <= sequence && sequence < first + chunk.entries.length;
+      return isBefore && chunk.hostKey === hostKey && chunk.band === band;
+    })?.entries;
+  }
+
+  /** What the open batch says of a denied URL: it is (again), it is no longer, or nothing. */
+  stagedDenied(urlKey: UrlKey): 'denied' | 'removed' | undefined {
+    if (this.#open.denied.has(urlKey)) return 'denied';
+    return this.#open.deniedRemovals.has(urlKey) ? 'removed' : undefined;
+  }
+
+  /** URLs of a host that the open batch records as denied. */
+  *stagedDenials(hostKey: HostKey): Generator<DeniedCheckpoint> {
+    for (const denied of this.#open.denied.values()) if (denied.hostKey === hostKey) yield denied;
   }
 
   /** A page's outlinks are durable at their owners: it leaves the unparsed log. */
   parsed(unparsedId: number): void {
     this.#open.parsedIds.push(unparsedId);
-    this.#staged();
+    this.#stir();
   }
 
   audit(entry: AuditEntry): void {
     this.#open.audit.push(entry);
-    this.#staged();
+    this.#stir();
   }
 
   /** Adds to one of the crawl's durable counters. */
   count(name: string, by = 1): void {
     this.#open.counters[name] = (this.#open.counters[name] ?? 0) + by;
-    this.#staged();
+    this.#stir();
   }
 
   swept(throughSegment: number): void {
     this.#open.sweptThroughSegment = throughSegment;
-    this.#staged();
+    this.#stir();
   }
 
   /** Calls `then` once all that is staged now is durable. */
   afterCommit(then: () => void): void {
     this.#waiters.push(then);
-    this.#staged();
+    this.#stir();
   }
 
   /** Hands the open batch over, if it holds anything. */
@@ -203,7 +243,9 @@ export class CheckpointStage {
     const open = this.#open;
     const sequence = this.#nextSequence;
     const hosts = Array.from(open.hosts, ([hostKey, row]) => ({ hostKey, row: row() }));
-    const batch: CheckpointBatch = { ...open, sequence, hosts };
+    const denied = [...open.denied.values()];
+    const deniedRemovals = [...open.deniedRemovals.values()];
+    const batch: CheckpointBatch = { ...open, sequence, hosts, denied, deniedRemovals };
     this.#submitted.push({ sequence, pages: open.pages, waiters: this.#waiters });
     this.#open = newBatch();
     this.#openBytes = 0;
@@ -227,14 +269,14 @@ export class CheckpointStage {
     for (const then of batch.waiters) then();
   }
 
-  #staged(): void {
+  #stir(): void {
     if (!this.#empty) return;
     this.#empty = false;
     this.#opened();
   }
 
   #grown(): void {
-    this.#staged();
+    this.#stir();
     const full =
       this.#open.pages.length >= BATCH_PAGES_MAX ||
       this.#openBytes >= BATCH_BYTES_MAX ||
@@ -243,4 +285,10 @@ export class CheckpointStage {
     this.#fullTold = true;
     this.#full();
   }
+}
+
+function isChunk(chunk: ChunkCheckpoint, removal: ChunkRemoval): boolean {
+  const { hostKey, band, entries } = chunk;
+  const isBand = hostKey === removal.hostKey && band === removal.band;
+  return isBand && entries[0]?.sequence === removal.firstSequence;
 }

@@ -8,30 +8,25 @@
 import { assert, unreachable } from '../base/assert.ts';
 import type { MonotonicMs } from '../base/units.ts';
 import { monotonicMs, wallMs } from '../base/units.ts';
-import { priorityBand } from '../domain/priority.ts';
 import type { Actor, ActorContext } from '../runtime/actor.ts';
 import { HostAddresses } from './host-addresses.ts';
+import { HostAdmission } from './host-admission.ts';
 import { HostLedger } from './host-ledger.ts';
 import type { HostPace, WaitReason } from './host-pace.ts';
 import { HostQueues } from './host-queues.ts';
+import { type HostRequest, HostRequests } from './host-requests.ts';
 import { type Admission, HostRobots } from './host-robots.ts';
 import { restoredPace } from './host-row.ts';
-import type { HostMessage, HostOperation, HostPlaceIdentity, RoutedLink } from './messages.ts';
-import { type PageVerdict, robotsAnswerOf, verdictOf } from './page-outcome.ts';
+import type { HostMessage, HostOperation, HostPlaceIdentity } from './messages.ts';
+import { robotsAnswerOf, verdictOf } from './page-outcome.ts';
 import type { Band, FetchOutcome, HostRow, QueueEntry, ResolveOutcome } from './ports.ts';
 import { RobotsDesk } from './robots-desk.ts';
-import type { RobotsErrand } from './robots-errands.ts';
 import type { HostServices } from './services.ts';
 
 /** Denied or forbidden entries that are passed over in one turn, so that no turn grows with the queue. */
 const PASSED_OVER_PER_TURN = 64;
 /** How soon a host that found the page allowance used up asks again, milliseconds. */
 const ALLOWANCE_RETRY_MS = 250;
-
-/** What is in flight for this host. */
-type InFlight =
-  | { readonly kind: 'page'; readonly url: string; readonly band: Band; readonly entry: QueueEntry }
-  | ({ readonly kind: 'robots' } & RobotsErrand);
 
 /** When a host wants its next slot, and what it would do with it. */
 interface SlotWish {
@@ -49,11 +44,8 @@ export class HostActor implements Actor<HostMessage> {
   readonly #addresses = new HostAddresses();
   readonly #desk: RobotsDesk;
   readonly #ledger: HostLedger;
-  #inFlight: InFlight | undefined;
-  /** The gap that the permit of the request in flight was given under. */
-  #inFlightGapMs = 0;
-  /** A place at the host's address, promised for this time. */
-  #addressTicketMs: MonotonicMs | undefined;
+  readonly #admission: HostAdmission;
+  readonly #requests: HostRequests;
   /** Whether the row that announces the first contact is durable; until then no request is made (see #contacted). */
   #contact: 'none' | 'committing' | 'committed';
   /** The slot time the shard was last told, or −1. */
@@ -68,7 +60,7 @@ export class HostActor implements Actor<HostMessage> {
     const robotsRows = services.reader.robots(id.hostKey, id.partition);
     const { productToken, robotsBytesMax } = services.policy;
     this.#robots = new HostRobots(productToken, robotsBytesMax, robotsRows);
-    this.#pace = restoredPace(services, row, context);
+    this.#pace = restoredPace(services, services.gapPolicyOf(id.host), row, context);
     this.#contact = row === undefined || row.lastEndedAt === 0 ? 'none' : 'committed';
     this.#ledger = new HostLedger(services, id, row);
     const { robots, queues, pace } = {
@@ -76,13 +68,20 @@ export class HostActor implements Actor<HostMessage> {
       queues: this.#queues,
       pace: this.#pace,
     };
+    this.#admission = new HostAdmission({ services, id, robots, queues, ledger: this.#ledger });
+    this.#requests = new HostRequests({
+      services,
+      id,
+      pace: this.#pace,
+      addresses: this.#addresses,
+    });
     this.#desk = new RobotsDesk({ services, id, robots, queues, pace });
   }
 
   receive(message: HostMessage, context: ActorContext<HostMessage>): void {
     switch (message.kind) {
       case 'offer-urls':
-        for (const link of message.links) this.#offer(link);
+        for (const link of message.links) this.#admission.admit(link);
         message.token.applied();
         break;
       case 'take-slot':
@@ -125,7 +124,7 @@ export class HostActor implements Actor<HostMessage> {
 
   /** True when the host may be passivated now. */
   isIdle(): boolean {
-    if (this.#inFlight !== undefined || this.#contact === 'committing') return false;
+    if (this.#requests.inFlight !== undefined || this.#contact === 'committing') return false;
     return this.#desk.errands.isEmpty && !this.#addresses.pending;
   }
 
@@ -134,7 +133,7 @@ export class HostActor implements Actor<HostMessage> {
       host: this.#id.host,
       partition: this.#id.partition,
       queued: this.#queues.lengths(),
-      inFlight: this.#inFlight?.url,
+      inFlight: this.#requests.inFlight?.url,
       gapMs: this.#pace.gapMs(),
       crawlDelayMs: this.#pace.crawlDelayMs,
       nextFetchMs: this.#pace.nextFetchMs(),
@@ -147,42 +146,12 @@ export class HostActor implements Actor<HostMessage> {
     };
   }
 
-  // ------------------------------------------------------------------------------------------------ step 5: admit to the queue
-
-  #offer(link: RoutedLink): void {
-    const { stage, seen, reader } = this.#services;
-    if (link.fromOtherHost) this.#ledger.linkedFromOutside();
-    const verdict = this.#robots.knownVerdict(link.url);
-    if (verdict !== undefined && !verdict.allowed) {
-      this.#ledger.refused();
-      return;
-    }
-    if (!seen.addIfNew(link.urlKey)) {
-      // Another spelling of this URL may have been denied by robots.txt; the first spelling that is admitted is the one to send.
-      const { hostKey, partition } = this.#id;
-      const mayReplace = link.isRespelled || link.hops > 0;
-      if (!mayReplace || !reader.isDenied(hostKey, partition, link.urlKey)) return;
-      stage.removeDenied(hostKey, partition, link.urlKey);
-    } else {
-      this.#ledger.discovered();
-    }
-    const { url, urlKey, depth, hops, purpose } = link;
-    const inLinkHosts = this.#ledger.counts.inLinks;
-    const band = priorityBand({
-      depth,
-      inLinkHosts,
-      isHome: link.isHome,
-      isSuspect: link.isSuspect,
-    });
-    this.#queues.push(band, { url, urlKey, depth, attempts: 0, hops, purpose });
-  }
-
   // --------------------------------------------------------------------------------------------------- step 8: use of a slot
 
   /** True when a request was started in the slot. */
   #tryStart(context: ActorContext<HostMessage>): boolean {
     const now = context.now();
-    if (this.#inFlight !== undefined || this.#desk.errands.isAwaiting) return false;
+    if (this.#requests.inFlight !== undefined || this.#desk.errands.isAwaiting) return false;
     if (now < this.#pace.nextFetchMs()) return false;
     if (!this.#addresses.usable(now) || !this.#contacted(context)) return false;
     const errand = this.#desk.errands.next();
@@ -198,14 +167,21 @@ export class HostActor implements Actor<HostMessage> {
     for (let passed = 0; passed < PASSED_OVER_PER_TURN; passed += 1) {
       const head = this.#queues.peek();
       if (head === undefined) return false;
+      if (this.#services.isOptedOut(this.#id.host)) {
+        this.#ledger.denied(head.band, head.entry);
+        this.#advance(head.band, context);
+        continue;
+      }
       if (this.#addresses.forbidden) {
         this.#ledger.forbidden(head.entry, context.wallNow());
         this.#advance(head.band, context);
         continue;
       }
       const admission = this.#robots.admission(head.entry.url, context.wallNow());
-      if (admission.kind !== 'denied') return this.#startAdmitted(admission, head, context);
-      this.#ledger.denied(head.band, head.entry);
+      if (admission.kind === 'denied') this.#ledger.denied(head.band, head.entry);
+      else if (admission.kind !== 'allowed' || !this.#admission.isUnproven(head.entry)) {
+        return this.#startAdmitted(admission, head, context);
+      } else this.#admission.prove(head.band, head.entry);
       this.#advance(head.band, context);
     }
     return false;
@@ -244,45 +220,11 @@ export class HostActor implements Actor<HostMessage> {
     return false;
   }
 
-  #start(inFlight: InFlight, context: ActorContext<HostMessage>): boolean {
-    const { addresses, gate } = this.#services;
-    const now = context.now();
-    const list = this.#addresses.list;
-    const address = list[0];
-    if (address === undefined) {
-      if (inFlight.kind === 'robots') this.#desk.refused(inFlight, context);
-      return false;
-    }
-    const place = addresses.tryTake(address, now, this.#addressTicketMs);
-    if (place.kind === 'wait') {
-      this.#addressTicketMs = place.ticketMs;
-      this.#pace.holdUntil(place.ticketMs);
-      return false;
-    }
-    this.#addressTicketMs = undefined;
-    const permit = this.#pace.tryPermit(now);
-    assert(permit !== undefined, () => `${this.#id.host} was not ready after all`);
-    this.#inFlight = inFlight;
-    this.#inFlightGapMs = permit.gapMs;
-    const purpose = inFlight.kind === 'page' ? inFlight.entry.purpose : 'robots';
-    const self = context.self;
-    gate.start({
-      hostKey: this.#id.hostKey,
-      permit,
-      nowMs: now,
-      request: {
-        purpose,
-        url: inFlight.url,
-        addresses: list,
-        etag: undefined,
-        lastModified: undefined,
-      },
-      ended: (outcome) => {
-        addresses.release(address);
-        this.#services.toHost(self, { kind: 'fetch-ended', outcome });
-      },
-    });
-    return true;
+  /** True when the request was started. A robots request of a host that must not be contacted ends here, as one that could not be made. */
+  #start(request: HostRequest, context: ActorContext<HostMessage>): boolean {
+    if (!this.#addresses.forbidden) return this.#requests.start(request, context);
+    if (request.kind === 'robots') this.#desk.refused(request, context);
+    return false;
   }
 
   /**
@@ -306,28 +248,26 @@ export class HostActor implements Actor<HostMessage> {
   // ------------------------------------------------------------------------------------------------------- after a request
 
   #fetchEnded(outcome: FetchOutcome, context: ActorContext<HostMessage>): void {
-    const inFlight = this.#inFlight;
-    assert(inFlight !== undefined, () => `${this.#id.host}: an end without a request`);
-    this.#inFlight = undefined;
     const verdict = verdictOf(outcome, context.wallNow());
-    this.#paceEnded(outcome, verdict);
+    const { request, gapMs } = this.#requests.ended(outcome, verdict);
+    const isPage = request.kind === 'page';
     this.#ledger.audited({
-      url: inFlight.url,
-      purpose: inFlight.kind === 'page' ? inFlight.entry.purpose : 'robots',
-      gapMs: this.#inFlightGapMs,
-      robotsAt: inFlight.kind === 'page' ? this.#robots.fetchedAt(inFlight.url) : wallMs(0),
+      url: request.url,
+      purpose: isPage ? request.entry.purpose : 'robots',
+      gapMs,
+      robotsAt: isPage ? this.#robots.fetchedAt(request.url) : wallMs(0),
       outcome,
       verdict,
     });
-    if (inFlight.kind === 'page') {
-      const settlement = this.#ledger.settled(inFlight.entry, outcome, verdict);
-      if (settlement.again !== undefined) this.#queues.push(inFlight.band, settlement.again);
-      this.#advance(inFlight.band, context);
+    if (isPage) {
+      const settlement = this.#ledger.settled(request.entry, outcome, verdict);
+      if (settlement.again !== undefined) this.#queues.push(request.band, settlement.again);
+      this.#advance(request.band, context);
       return;
     }
-    this.#ledger.archived(inFlight.url, outcome);
+    this.#ledger.archived(request.url, outcome);
     const answer = robotsAnswerOf(outcome, verdict, this.#services.policy.robotsBytesMax);
-    this.#desk.answered(inFlight, answer, context);
+    this.#desk.answered(request, answer, context);
     this.#touch(context);
   }
 
@@ -335,18 +275,6 @@ export class HostActor implements Actor<HostMessage> {
   #advance(band: Band, context: ActorContext<HostMessage>): void {
     this.#queues.advance(band);
     this.#touch(context);
-  }
-
-  #paceEnded(outcome: FetchOutcome, verdict: PageVerdict): void {
-    if (verdict.failure !== undefined) {
-      this.#pace.failed(verdict.failure, outcome.endedMs, verdict.retryAfterMs);
-      this.#addresses.suspect(verdict.failure);
-      return;
-    }
-    const firstByteMs = outcome.kind === 'response' ? outcome.firstByteMs : outcome.endedMs;
-    const responseMs = firstByteMs - outcome.startedMs - this.#services.loopDelayMs();
-    this.#pace.succeeded(outcome.endedMs, responseMs);
-    if (verdict.retryAfterMs > 0) this.#pace.pause(outcome.endedMs, verdict.retryAfterMs);
   }
 
   // --------------------------------------------------------------------------------------------------------- robots and names
@@ -362,7 +290,11 @@ export class HostActor implements Actor<HostMessage> {
 
   #resolved(outcome: ResolveOutcome, context: ActorContext<HostMessage>): void {
     const failure = this.#addresses.answered(outcome, context.now());
-    if (failure === undefined) return;
+    if (failure === undefined) {
+      const least = this.#addresses.list.map((address) => this.#services.leastGapMsOf(address));
+      this.#pace.setLeast(Math.max(0, ...least));
+      return;
+    }
     this.#services.stage.count(`retries.${failure}`);
     this.#pace.unresolved(failure, context.now());
     this.#touch(context);
@@ -382,7 +314,7 @@ export class HostActor implements Actor<HostMessage> {
   }
 
   #wanted(context: ActorContext<HostMessage>): SlotWish | undefined {
-    if (this.#inFlight !== undefined || this.#desk.errands.isAwaiting) return undefined;
+    if (this.#requests.inFlight !== undefined || this.#desk.errands.isAwaiting) return undefined;
     const now = context.now();
     const atMs = this.#pace.nextFetchMs();
     const reason = this.#pace.waitReason();
@@ -454,7 +386,7 @@ export class HostActor implements Actor<HostMessage> {
       gap: this.#pace.row(context.now(), context.wallNow()),
       crawlDelayMs: rulesKnown
         ? this.#pace.crawlDelayMs
-        : this.#services.policy.gap.maxCrawlDelayMs,
+        : this.#services.gapPolicyOf(this.#id.host).maxCrawlDelayMs,
       counts: this.#ledger.counts,
     };
   }

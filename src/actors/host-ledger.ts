@@ -116,6 +116,9 @@ export class HostLedger {
     readonly verdict: PageVerdict;
   }): void {
     const toWall = (ms: MonotonicMs): WallMs => this.wallOf(ms);
-    this.#services.stage.audit(auditEntry({ ...request, host: this.#id.host, toWall }));
+    const runStartedAt = this.#services.startedAt;
+    this.#services.stage.audit(
+      auditEntry({ ...request, host: this.#id.host, runStartedAt, toWall }),
+    );
   }
 }

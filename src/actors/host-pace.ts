@@ -50,6 +50,8 @@ export class HostPace {
   /** A short wait that is nobody's fault: the address or the page allowance is used up. */
   #heldUntilMs: MonotonicMs = monotonicMs(0);
   #inFlight = false;
+  /** Least gap to the host's address, whatever was configured. */
+  #leastMs = 0;
   /** An operator's own gap, replacing the computed one; never below a Crawl-delay. */
   #overrideMs: number | undefined;
 
@@ -120,8 +122,8 @@ export class HostPace {
 
   /** The gap in force, milliseconds. */
   gapMs(): number {
-    if (this.#overrideMs === undefined) return gapMsOf(this.#state, this.#policy);
-    return Math.max(this.#overrideMs, this.#state.crawlDelayMs);
+    const chosenMs = this.#overrideMs ?? gapMsOf(this.#state, this.#policy);
+    return Math.max(chosenMs, this.#state.crawlDelayMs, this.#leastMs);
   }
 
   /** The earliest time of the next request. */
@@ -188,6 +190,11 @@ export class HostPace {
   /** An operator ends a pause. The gap still holds. */
   resume(): void {
     this.#pausedUntilMs = monotonicMs(0);
+  }
+
+  /** The host's address is known: no gap is shorter than this from now on. */
+  setLeast(leastMs: number): void {
+    this.#leastMs = leastMs;
   }
 
   /** An operator sets the gap, or gives it back to the rule with undefined. */

@@ -13,7 +13,7 @@ interface QueueIdentity {
 
 interface QueueServices {
   readonly stage: CheckpointStage;
-  readonly reader: StateReader;
+  readonly reader: Pick<StateReader, 'chunk'>;
 }
 
 export class HostQueues {

@@ -67,7 +67,7 @@ export class HostRobots {
     const origin = originOf(url);
     const state = this.#origins.get(origin);
     if (state?.asking === true) return { kind: 'wait', untilAt: wallMs(0) };
-    if (state?.row === undefined || state.refresh || wallNow >= state.row.expiresAt) {
+    if (state?.row === undefined || state.refresh || isStale(state.row, wallNow)) {
       const robotsUrl = robotsUrlOf(url);
       assert(robotsUrl !== undefined, () => `a queued URL without an origin: ${url}`);
       return { kind: 'fetch-first', origin, robotsUrl };
@@ -197,6 +197,11 @@ export class HostRobots {
     this.#origins.set(origin, state);
     return state;
   }
+}
+
+/** True when an answer is to be asked for anew. One from the future means that the clock was put back: its age is unknown. */
+function isStale(row: RobotsRow, wallNow: WallMs): boolean {
+  return wallNow >= row.expiresAt || wallNow < row.fetchedAt;
 }
 
 /** `scheme://host[:port]` of an absolute http(s) URL without credentials. */

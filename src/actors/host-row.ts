@@ -1,6 +1,7 @@
 // The stored row of a host: its totals, and the pace that a host restored from it starts with (steps 8 and 10).
 
 import { monotonicMs } from '../base/units.ts';
+import type { GapPolicy } from '../domain/politeness.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { HostPace } from './host-pace.ts';
 import type { HostCounts, HostRow } from './ports.ts';
@@ -24,15 +25,16 @@ export function raised(counts: HostCounts, name: keyof HostCounts, by = 1): Host
 
 /** The pace of a host at its activation: fresh, or as its row says, never sooner than a full gap after this process started. */
 export function restoredPace(
-  services: Pick<HostServices, 'policy' | 'startedMs' | 'startedAt'>,
+  services: Pick<HostServices, 'startedMs' | 'startedAt'>,
+  policy: GapPolicy,
   row: HostRow | undefined,
   clock: Clock,
 ): HostPace {
-  if (row === undefined || row.lastEndedAt === 0) return HostPace.fresh(services.policy.gap);
+  if (row === undefined || row.lastEndedAt === 0) return HostPace.fresh(policy);
   const sinceStartMs = Math.max(row.lastEndedAt - services.startedAt, 0);
   const nowMs = clock.now();
   return HostPace.restored({
-    policy: services.policy.gap,
+    policy,
     row: row.gap,
     crawlDelayMs: row.crawlDelayMs,
     lastEndedMs: monotonicMs(Math.min(services.startedMs + sinceStartMs, nowMs)),

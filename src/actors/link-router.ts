@@ -40,6 +40,8 @@ export interface LinkSource {
 export interface RouterOptions {
   readonly rules: IdentityRules;
   readonly scope: Scope;
+  /** True when the owner of a host asked not to be crawled. */
+  readonly isOptedOut: (host: string) => boolean;
   readonly traps: TrapOptions;
   /** Links deeper than this are skipped; Infinity for no bound. */
   readonly depthMax: number;
@@ -90,6 +92,7 @@ export class LinkRouter {
     if (this.#isKnown(found, isRespelled)) return this.#skip('links.known');
     const outside = this.#options.scope.admits(found.canonical, found.host);
     if (outside !== undefined) return this.#skip('skipped.scope');
+    if (this.#options.isOptedOut(found.host)) return this.#skip('skipped.opt-out');
     const trap = trapOf(found.canonical, this.#options.traps);
     if (trap?.isCertain === true) return this.#skip('skipped.trap');
     if (trap !== undefined) count('links.suspect');

@@ -141,6 +141,8 @@ export type ShardMessage =
     }
   | { readonly kind: 'storage'; readonly event: StorageEvent }
   | { readonly kind: 'pump' }
+  /** The timer for what could not be delivered before. */
+  | { readonly kind: 'retry' }
   /** The timer for the next host that becomes due. */
   | { readonly kind: 'wake' }
   | { readonly kind: 'parse-next' }

@@ -67,6 +67,11 @@ export function robotsAnswerOf(
   if (outcome.kind === 'failed') {
     return { kind: 'unreachable', reason: UNREACHABLE[outcome.failure] ?? 'protocol' };
   }
+  // Half a file may lack the very line that closes the host. Only what we cut ourselves, at our own bound, is read as far as it goes.
+  const isCut = outcome.truncated !== undefined && outcome.truncated !== 'length';
+  if (isCut && outcome.status >= 200 && outcome.status < 300) {
+    return { kind: 'unreachable', reason: outcome.truncated === 'time' ? 'read-timeout' : 'reset' };
+  }
   const age = Number(headerValue(outcome.headers, 'age') ?? 0);
   return {
     kind: 'response',
@@ -101,6 +106,7 @@ export function auditEntry(options: {
   readonly robotsAt: WallMs;
   readonly outcome: FetchOutcome;
   readonly verdict: PageVerdict;
+  readonly runStartedAt: WallMs;
   readonly toWall: (ms: MonotonicMs) => WallMs;
 }): AuditEntry {
   const { outcome, verdict } = options;
@@ -116,5 +122,6 @@ export function auditEntry(options: {
     status: outcome.kind === 'response' ? outcome.status : 0,
     failure: outcome.kind === 'failed' ? outcome.failure : undefined,
     retryAfterMs: verdict.retryAfterMs,
+    runStartedAt: options.runStartedAt,
   };
 }

@@ -2,29 +2,31 @@
 // redirect gives its Location, a sitemap its locations. Pure; what needs a rich parser goes to the guarded pool instead.
 
 import { type BaseUrl, parseBase } from '../domain/base-url.ts';
-import { encodeQuery, usesUtf8InQueries } from '../domain/charset-codec.ts';
+import { usesUtf8InQueries } from '../domain/charset-codec.ts';
 import { headerValue, headerValues } from '../domain/header-list.ts';
+import { parseLinkHeader } from '../domain/link-header.ts';
 import { scanLinks } from '../domain/link-scanner.ts';
 import { redirectTarget } from '../domain/location.ts';
-import { parseMediaType } from '../domain/media-type.ts';
-import type { PageLink } from '../domain/page-facts.ts';
+import { type MediaType, parseMediaType } from '../domain/media-type.ts';
+import { hasToken } from '../domain/page-facts.ts';
+import { pageKindOf } from '../domain/page-kind.ts';
+import { encodeReference, isPageRelation, withoutFragment } from '../domain/page-references.ts';
+import { resolveDocument } from '../domain/resolve-url.ts';
 import { parseRobotsDirectives, robotsHeaderSources } from '../domain/robots-meta.ts';
+import { parseSitemap } from '../domain/sitemap.ts';
 import type { PageToParse } from './parse-stage.ts';
 
 /** What a page leads to. */
 export interface Outlinks {
   /** What the references are relative to: the page, or its base element. */
   readonly base: BaseUrl;
-  readonly references: readonly string[];
+  /** Each once. */
+  readonly references: Iterable<string>;
+  /** What the references lead to. */
+  readonly purpose: 'page' | 'sitemap';
   /** Counters to add, by name. */
   readonly counts: Readonly<Record<string, number>>;
 }
-
-/** Relations of link elements that lead to pages (HTML standard §4.6.7); the others name resources. */
-const PAGE_RELATIONS =
-  /(?:^|\s)(?:canonical|alternate|next|prev|first|last|up|contents|index|help|license|search|author|amphtml)(?:\s|$)/;
-const RESOURCE_RELATIONS =
-  /(?:^|\s)(?:stylesheet|icon|preload|modulepreload|prefetch|preconnect|dns-prefetch|manifest|pingback)(?:\s|$)/;
 
 /**
  * The references of one stored answer.
@@ -34,65 +36,86 @@ const RESOURCE_RELATIONS =
 export function outlinksOf(page: PageToParse, pageBase: BaseUrl, productToken: string): Outlinks {
   const redirect = redirectTarget(page.status, page.headers, page.url);
   if (redirect.kind === 'target') {
-    return { base: pageBase, references: [redirect.url], counts: { redirects: 1 } };
+    const { purpose } = page;
+    return { base: pageBase, references: [redirect.url], purpose, counts: { redirects: 1 } };
   }
   if (redirect.kind === 'refused') {
-    return {
-      base: pageBase,
-      references: [],
-      counts: { [`skipped.redirect-${redirect.reason}`]: 1 },
-    };
+    return nothing(pageBase, { [`skipped.redirect-${redirect.reason}`]: 1 });
   }
-  return htmlOutlinks(page, pageBase, productToken);
+  const contentType = headerValue(page.headers, 'content-type');
+  const type = parseMediaType(contentType ?? '');
+  const kind = page.purpose === 'sitemap' ? 'sitemap' : pageKindOf(page.url, type, page.body);
+  switch (kind) {
+    case 'html':
+      return markupOutlinks(page, pageBase, { type, xml: false, productToken });
+    case 'xhtml':
+      return markupOutlinks(page, pageBase, { type, xml: true, productToken });
+    case 'sitemap':
+      return sitemapOutlinks(page, pageBase, contentType);
+    case 'other':
+      return nothing(pageBase, {});
+  }
 }
 
-function htmlOutlinks(page: PageToParse, pageBase: BaseUrl, productToken: string): Outlinks {
-  const type = parseMediaType(headerValue(page.headers, 'content-type') ?? '');
-  const scan = scanLinks(page.body, {
-    charset: type.charset,
-    xml: type.essence === 'application/xhtml+xml',
-  });
+function nothing(base: BaseUrl, counts: Readonly<Record<string, number>>): Outlinks {
+  return { base, references: [], purpose: 'page', counts };
+}
+
+function sitemapOutlinks(
+  page: PageToParse,
+  base: BaseUrl,
+  contentType: string | undefined,
+): Outlinks {
+  const { kind, entries } = parseSitemap(page.body, { url: page.url, contentType });
+  const purpose = kind === 'index' ? 'sitemap' : 'page';
+  const references = entries.map(({ loc }) => loc);
+  return { base, references, purpose, counts: { 'links.sitemap': references.length } };
+}
+
+interface Reading {
+  readonly type: MediaType;
+  readonly xml: boolean;
+  readonly productToken: string;
+}
+
+function markupOutlinks(page: PageToParse, pageBase: BaseUrl, reading: Reading): Outlinks {
+  const scan = scanLinks(page.body, { charset: reading.type.charset, xml: reading.xml });
   const directives = parseRobotsDirectives(
     [...scan.metaRobots, ...robotsHeaderSources(headerValues(page.headers, 'x-robots-tag'))],
-    productToken,
+    reading.productToken,
   );
-  const base =
-    (scan.base === undefined ? undefined : parseBase(resolved(scan.base, pageBase))) ?? pageBase;
-  const references: string[] = [];
-  if (scan.refresh !== undefined && scan.refresh.reference !== '') {
-    references.push(scan.refresh.reference);
-  }
-  if (directives.nofollow)
-    return { base, references, counts: { parsed: 1, 'skipped.nofollow': scan.links.length } };
-  const isPlain = usesUtf8InQueries(scan.charset);
+  const base = baseOf(scan.base, pageBase);
+  const isUtf8 = usesUtf8InQueries(scan.charset);
+  const references = new Set<string>();
+  const add = (reference: string): void => {
+    const document = withoutFragment(reference);
+    references.add(isUtf8 ? document : encodeReference(document, scan.charset));
+  };
   let nofollow = 0;
+  if (scan.refresh !== undefined && scan.refresh.reference !== '') add(scan.refresh.reference);
   for (const link of scan.links) {
-    if (link.nofollow) nofollow += 1;
-    else if (leadsToPage(link)) {
-      references.push(isPlain ? link.reference : withQueryIn(link.reference, scan.charset));
-    }
+    if (link.nofollow || directives.nofollow) nofollow += 1;
+    else if (link.kind !== 'link' || isPageRelation(link.rel ?? '')) add(link.reference);
   }
+  if (!directives.nofollow) addHeaderLinks(page, pageBase, references);
+  references.delete('');
   const counts = nofollow === 0 ? PARSED : { parsed: 1, 'skipped.nofollow': nofollow };
-  return { base, references, counts };
+  return { base, references, purpose: 'page', counts };
 }
 
 const PARSED = { parsed: 1 };
 
-function leadsToPage(link: PageLink): boolean {
-  if (link.kind !== 'link') return true;
-  const rel = link.rel ?? '';
-  return PAGE_RELATIONS.test(rel) && !RESOURCE_RELATIONS.test(rel);
+/** Links in headers are relative to the page itself, whatever its base element says (RFC 8288 §3.2). */
+function addHeaderLinks(page: PageToParse, pageBase: BaseUrl, references: Set<string>): void {
+  for (const { reference, rel } of headerValues(page.headers, 'link').flatMap(parseLinkHeader)) {
+    if (!isPageRelation(rel) || hasToken(rel, 'nofollow')) continue;
+    const url = resolveDocument(reference, pageBase);
+    if (url !== undefined) references.add(url);
+  }
 }
 
-/** A reference with its query in the bytes of the page's encoding (URL standard §4.4, query state). */
-function withQueryIn(reference: string, charset: string): string {
-  const hash = reference.indexOf('#');
-  const end = hash === -1 ? reference.length : hash;
-  const query = reference.indexOf('?');
-  if (query === -1 || query > end) return reference;
-  return reference.slice(0, query + 1) + encodeQuery(reference.slice(query + 1, end), charset);
-}
-
-function resolved(reference: string, base: BaseUrl): string {
-  return URL.canParse(reference, base.href) ? new URL(reference, base.href).href : base.href;
+/** The base element's URL, or the page's own when there is none or it is none that a reference could be relative to. */
+function baseOf(reference: string | undefined, pageBase: BaseUrl): BaseUrl {
+  const resolved = reference === undefined ? undefined : resolveDocument(reference, pageBase);
+  return (resolved === undefined ? undefined : parseBase(resolved)) ?? pageBase;
 }

@@ -68,7 +68,9 @@ export class RobotsDesk {
       return;
     }
     services.stage.robots(id.hostKey, id.partition, step.row);
-    pace.setCrawlDelay(cappedCrawlDelayMs(robots.crawlDelaySeconds(), services.policy.gap));
+    pace.setCrawlDelay(
+      cappedCrawlDelayMs(robots.crawlDelaySeconds(), services.gapPolicyOf(id.host)),
+    );
     if (step.rulesChanged) this.#reviewDenied();
     services.robotsRead(id, origin, step.sitemaps);
   }
@@ -80,7 +82,7 @@ export class RobotsDesk {
       return;
     }
     const askId = services.askRobots(id, url);
-    this.errands.await(askId, origin, url);
+    this.errands.expect(askId, origin, url);
     const answer: RobotsAnswer = { kind: 'unreachable', reason: 'read-timeout' };
     context.after(services.policy.robotsAskMs, { kind: 'robots-answered', askId, answer });
   }

@@ -57,7 +57,7 @@ export class RobotsErrands {
   }
 
   /** An own file moved to another host: its owner was asked under `askId`. */
-  await(askId: number, origin: string, url: string): void {
+  expect(askId: number, origin: string, url: string): void {
     assert(this.#awaited === undefined, () => 'two robots answers awaited at once');
     this.#awaited = { askId, origin, url };
   }

@@ -14,10 +14,12 @@ import type {
   RobotsAsk,
   ShardMessage,
 } from './messages.ts';
-import type { ResolvePort, StateReader } from './ports.ts';
+import type { ResolvePort } from './ports.ts';
+import type { StagedReader } from './staged-reader.ts';
 
 /** The part of the configuration that host actors act on. Times in milliseconds. */
 export interface CrawlPolicy {
+  /** The pace of hosts for which the operator has no rule of their own. */
   readonly gap: GapPolicy;
   /** Product token looked for in robots.txt, for example `hostler`. */
   readonly productToken: string;
@@ -52,13 +54,19 @@ export interface SeenSet {
 
 export interface HostServices {
   readonly policy: CrawlPolicy;
-  readonly reader: StateReader;
+  readonly reader: StagedReader;
   readonly resolver: ResolvePort;
   readonly stage: CheckpointStage;
   readonly gate: FetchGate;
   readonly addresses: AddressBudget;
   readonly pages: PageAllowance;
   readonly seen: SeenSet;
+  /** The operator's pace for a host. */
+  gapPolicyOf(host: string): GapPolicy;
+  /** Least gap to an address, whatever was configured: fast crawling is for the operator's own networks (DESIGN.md §9). */
+  leastGapMsOf(address: string): number;
+  /** True when the host's owner asked not to be crawled. */
+  isOptedOut(host: string): boolean;
   /** When this process started, by both clocks: a restored host waits its full gap from here. */
   readonly startedMs: MonotonicMs;
   readonly startedAt: WallMs;
@@ -69,6 +77,8 @@ export interface HostServices {
   toHost(host: ActorRef<HostMessage>, message: HostMessage): void;
   /** Identity of a URL: key of its canonical form. */
   keyOf(url: string): UrlKey;
+  /** Key of a URL exactly as it is spelled. */
+  spellingKeyOf(url: string): UrlKey;
   /** Canonical host name of a URL. */
   hostOf(url: string): string;
   /** Asks the owner of the host of `url` for a robots.txt. @returns the id the answer will carry */

@@ -2,11 +2,10 @@
 // decides who may act; the acting is in the stages it owns and in the host actors. Every message is one short turn: one page parsed, one
 // batch of links dealt out, so that no host waits long for another (DESIGN.md §2, §3).
 
-import { assert, unreachable } from '../base/assert.ts';
+import { unreachable } from '../base/assert.ts';
 import type { HostKey, MonotonicMs, PartitionIndex } from '../base/units.ts';
 import { parseBase } from '../domain/base-url.ts';
-import { isRedirectStatus } from '../domain/location.ts';
-import type { Actor, ActorContext } from '../runtime/actor.ts';
+import type { Actor, ActorContext, TimerId } from '../runtime/actor.ts';
 import { CheckpointStage } from './checkpoint-stage.ts';
 import { FetchGate } from './fetch-gate.ts';
 import { type BandWeights, HostSchedule } from './host-schedule.ts';
@@ -16,23 +15,18 @@ import type {
   HostMessage,
   HostPlaceIdentity,
   InjectedUrl,
-  RobotsAnswer,
-  RobotsAsk,
   RoutedLink,
   ShardMessage,
   ShardPeerMessage,
 } from './messages.ts';
-import { outlinksOf } from './page-outlinks.ts';
-import { type PageToParse, ParseStage } from './parse-stage.ts';
-import type {
-  CheckpointPort,
-  FetchPort,
-  PageCheckpoint,
-  PageReceipt,
-  StateReader,
-  StorageEvent,
-} from './ports.ts';
+import { PageParsing } from './page-parsing.ts';
+import { ParseStage } from './parse-stage.ts';
+import type { CheckpointPort, FetchPort, StateReader, StorageEvent } from './ports.ts';
+import { RobotsCounter } from './robots-counter.ts';
 import { CountdownToken } from './work-token.ts';
+
+/** How soon what could not be delivered is tried again, milliseconds. */
+const RETRY_MS = 5;
 
 /** The shard's own bounds. */
 export interface ShardOptions {
@@ -104,14 +98,17 @@ export class ShardActor implements Actor<ShardMessage> {
   readonly stage: CheckpointStage;
   readonly #parse: ParseStage;
   readonly #exchange: LinkExchange;
-  readonly #asksOpen = new Map<number, HostKey>();
-  #nextAskId = 1;
+  readonly #parsing: PageParsing;
+  /** What host actors are lent for their robots errands. */
+  readonly robots: RobotsCounter;
   #paused = false;
   #draining = false;
   #parseQueued = false;
   #pumpQueued = false;
   #flushTimer = false;
   #wakeAtMs = Infinity;
+  #wakeTimer: TimerId | undefined;
+  #retryTimer = false;
   #context: ActorContext<ShardMessage>;
 
   constructor(options: ShardOptions, ports: ShardPorts, context: ActorContext<ShardMessage>) {
@@ -121,7 +118,7 @@ export class ShardActor implements Actor<ShardMessage> {
     this.schedule = new HostSchedule(options.bandWeights);
     this.gate = new FetchGate(ports.fetch, options.slotsMax, () => this.#queuePump());
     this.stage = new CheckpointStage(ports.checkpoint, {
-      pageCommitted: (page, receipt) => this.#pageCommitted(page, receipt),
+      pageCommitted: (page, receipt) => this.#parsing.pageCommitted(page, receipt),
       opened: () => this.#armFlush(),
       full: () => context.tell(context.self, { kind: 'flush' }),
     });
@@ -133,9 +130,24 @@ export class ShardActor implements Actor<ShardMessage> {
       offerHost: (host, message) => ports.offerHost(host, message),
       sendPeer: (shard, message) => ports.sendPeer(shard, message),
       toSelf: (message) => context.tell(context.self, message),
-      stalled: () => this.#queuePump(),
+      stalled: () => this.#retrySoon(),
     });
     this.#parse = new ParseStage(this.stage, () => this.#exchange.committedMarks());
+    this.#parsing = new PageParsing({
+      stage: this.stage,
+      waiting: this.#parse,
+      exchange: this.#exchange,
+      bodyOf: (pointer) => ports.reader.body(pointer),
+      markParsing: (urlKey) => ports.markParsing(urlKey),
+      productToken: options.productToken,
+    });
+    this.robots = new RobotsCounter({
+      shard: options.shard,
+      readsSitemaps: options.sitemaps,
+      router: ports.router,
+      exchange: this.#exchange,
+      offerHost: (hostKey, message) => ports.offerHost(hostKey, message),
+    });
   }
 
   receive(message: ShardMessage, context: ActorContext<ShardMessage>): void {
@@ -149,8 +161,13 @@ export class ShardActor implements Actor<ShardMessage> {
         this.#pumpQueued = false;
         this.#pump();
         break;
+      case 'retry':
+        this.#retryTimer = false;
+        this.#pump();
+        break;
       case 'wake':
         this.#wakeAtMs = Infinity;
+        this.#wakeTimer = undefined;
         this.#pump();
         break;
       case 'parse-next':
@@ -177,7 +194,7 @@ export class ShardActor implements Actor<ShardMessage> {
         this.#exchange.giveHost(message.host, { kind: 'ask-robots', ask: message.ask });
         break;
       case 'robots-answered':
-        this.#robotsAnswered(message.askId, message.answer);
+        this.robots.answered(message.askId, message.answer);
         break;
       case 'storage':
         this.#storageEvent(message.event);
@@ -210,7 +227,7 @@ export class ShardActor implements Actor<ShardMessage> {
   }
 
   inspect(): unknown {
-    return { ...this.status(this.#context.now()), asksOpen: this.#asksOpen.size };
+    return { ...this.status(this.#context.now()), asksOpen: this.robots.asksOpen };
   }
 
   status(nowMs: MonotonicMs): ShardStatus {
@@ -221,7 +238,7 @@ export class ShardActor implements Actor<ShardMessage> {
       quiet: this.stage.idle && this.#parse.isIdle && this.#exchange.isIdle,
       waiting: byBand,
       backingOff,
-      awaiting: this.#ports.resolvesPending() + this.#asksOpen.size,
+      awaiting: this.#ports.resolvesPending() + this.robots.asksOpen,
       due: this.schedule.countDue(nowMs),
       nextGapInMs: Math.max(this.schedule.nextGapMs() - nowMs, 0),
       nextInMs: Math.max(this.schedule.nextMs() - nowMs, 0),
@@ -249,33 +266,6 @@ export class ShardActor implements Actor<ShardMessage> {
     return hosts;
   }
 
-  // -------------------------------------------------------------------------------------------- what host actors are lent
-
-  askRobots(asker: HostPlaceIdentity, url: string): number {
-    const askId = this.#nextAskId;
-    this.#nextAskId += 1;
-    this.#asksOpen.set(askId, asker.hostKey);
-    const base = parseBase(url);
-    assert(base !== undefined, () => `no URL: ${url}`);
-    const place = this.#ports.router.placeOf(base.host);
-    const ask: RobotsAsk = { from: this.#options.shard, askId, url };
-    const host = { host: base.host, hostKey: place.hostKey, partition: place.partition };
-    this.#exchange.toPeer(place.shard, { kind: 'ask-robots', ask, host });
-    return askId;
-  }
-
-  answerRobots(ask: RobotsAsk, answer: RobotsAnswer): void {
-    this.#exchange.toPeer(ask.from, { kind: 'robots-answered', askId: ask.askId, answer });
-  }
-
-  robotsRead(host: HostPlaceIdentity, origin: string, sitemaps: readonly string[]): void {
-    if (!this.#options.sitemaps) return;
-    const base = parseBase(`${origin}/robots.txt`);
-    assert(base !== undefined, () => `no origin: ${origin}`);
-    const source = { base, host: host.host, depth: 0, hops: 0, purpose: 'sitemap' as const };
-    this.#exchange.deal(this.#exchange.routeAll(sitemaps, source), undefined);
-  }
-
   #inject(urls: readonly InjectedUrl[]): void {
     const own: RoutedLink[] = [];
     for (const { url, depth } of urls) {
@@ -296,8 +286,16 @@ export class ShardActor implements Actor<ShardMessage> {
     this.#context.tell(this.#context.self, { kind: 'pump' });
   }
 
+  /** Something waits for a full mailbox or a link without credit: neither changes within this turn, so the next try is a little later. */
+  #retrySoon(): void {
+    if (this.#retryTimer) return;
+    this.#retryTimer = true;
+    this.#context.after(RETRY_MS, { kind: 'retry' });
+  }
+
   #pump(): void {
     this.#exchange.pump();
+    this.#queueParse();
     const now = this.#context.now();
     while (this.#mayFetch() && this.gate.tryReserve()) {
       const hostKey = this.schedule.take(now);
@@ -323,8 +321,9 @@ export class ShardActor implements Actor<ShardMessage> {
     // What holds fetching back ends with a message (a receipt, a parse, a freed slot); a due host is then taken by that pump.
     const atMs = Math.max(nextMs, now + 1);
     if (atMs >= this.#wakeAtMs || (nextMs <= now && !this.#mayFetch())) return;
+    if (this.#wakeTimer !== undefined) this.#context.cancel(this.#wakeTimer);
     this.#wakeAtMs = atMs;
-    this.#context.after(atMs - now, { kind: 'wake' });
+    this.#wakeTimer = this.#context.after(atMs - now, { kind: 'wake' });
   }
 
   // -------------------------------------------------------------------------------------------------------- steps 10 to 12
@@ -349,25 +348,6 @@ export class ShardActor implements Actor<ShardMessage> {
     }
   }
 
-  #pageCommitted(page: PageCheckpoint, receipt: PageReceipt): void {
-    if (receipt.duplicateOf !== undefined) this.stage.count('duplicates.exact');
-    if (receipt.unparsedId === 0 || page.response === undefined) return;
-    assert(page.purpose !== 'robots', () => 'a robots.txt is not parsed for links');
-    const { status, headers, body } = page.response;
-    this.#parse.add({
-      unparsedId: receipt.unparsedId,
-      hostKey: page.hostKey,
-      urlKey: page.urlKey,
-      url: page.url,
-      depth: page.depth,
-      hops: page.hops,
-      purpose: page.purpose,
-      status,
-      headers,
-      body,
-    });
-  }
-
   #queueParse(): void {
     if (this.#parseQueued || (this.#parse.backlog === 0 && !this.#parse.isRecovering)) return;
     this.#parseQueued = true;
@@ -377,42 +357,9 @@ export class ShardActor implements Actor<ShardMessage> {
   #parseNext(): void {
     // Links that cannot leave stay unparsed: the backlog fills and fetching pauses. A receipt or a pump starts it again.
     if (this.#exchange.isBlocked) return;
-    const page = this.#parse.take() ?? this.#unparsedPage();
-    if (page !== undefined) this.#parsePage(page);
+    this.#parsing.step();
     this.#queueParse();
     if (this.gate.inFlight === 0) this.#queuePump();
-  }
-
-  /** Reads a page of an earlier run back from its WARC record. */
-  #unparsedPage(): PageToParse | undefined {
-    const unparsed = this.#parse.nextUnparsed();
-    if (unparsed === undefined) return undefined;
-    const stored = this.#ports.reader.body(unparsed.pointer);
-    if (stored === undefined) {
-      this.stage.count('failures.unparsed-body-missing');
-      this.stage.parsed(unparsed.unparsedId);
-      return undefined;
-    }
-    return { ...unparsed, ...stored };
-  }
-
-  #parsePage(page: PageToParse): void {
-    this.#ports.markParsing(page.urlKey);
-    const base = parseBase(page.url);
-    assert(base !== undefined, () => `a stored page without a URL: ${page.url}`);
-    const outlinks = outlinksOf(page, base, this.#options.productToken);
-    this.#ports.markParsing(0n);
-    for (const [name, count] of Object.entries(outlinks.counts)) this.stage.count(name, count);
-    const redirect = isRedirectStatus(page.status);
-    const own = this.#exchange.routeAll(outlinks.references, {
-      base: outlinks.base,
-      host: base.host,
-      depth: redirect ? page.depth : page.depth + 1,
-      hops: redirect ? page.hops + 1 : 0,
-      purpose: page.purpose === 'sitemap' && redirect ? 'sitemap' : 'page',
-    });
-    const marks = this.#exchange.marks();
-    this.#exchange.deal(own, new CountdownToken(this.#parse.departed(page.unparsedId, marks)));
   }
 
   /** Entries that only an old log segment holds move into chunk rows; passive hosts have done so when they fell asleep. */
@@ -429,15 +376,6 @@ export class ShardActor implements Actor<ShardMessage> {
       token.applied();
     }
     token.applied();
-  }
-
-  // ------------------------------------------------------------------------------------------------------------- plumbing
-
-  #robotsAnswered(askId: number, answer: RobotsAnswer): void {
-    const hostKey = this.#asksOpen.get(askId);
-    if (hostKey === undefined) return;
-    this.#asksOpen.delete(askId);
-    this.#ports.offerHost(hostKey, { kind: 'robots-answered', askId, answer });
   }
 
   #armFlush(): void {

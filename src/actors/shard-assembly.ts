@@ -6,6 +6,7 @@ import type { HostKey, MonotonicMs, PartitionIndex, UrlKey, WallMs } from '../ba
 import { parseBase } from '../domain/base-url.ts';
 import type { IdentityRules } from '../domain/canonical-query.ts';
 import { canonicalize } from '../domain/canonical-url.ts';
+import type { GapPolicy } from '../domain/politeness.ts';
 import { partitionOf } from '../domain/ring.ts';
 import type { Scope } from '../domain/scope.ts';
 import type { TrapOptions } from '../domain/traps.ts';
@@ -20,11 +21,14 @@ import type { ResolvePort } from './ports.ts';
 import type { SeenCheck } from './seen-check.ts';
 import type { AddressBudget, CrawlPolicy, HostServices, PageAllowance } from './services.ts';
 import { ShardActor, type ShardOptions, type ShardPorts, type ShardStatus } from './shard-actor.ts';
+import { StagedReader } from './staged-reader.ts';
 
 /** Everything that makes this shard's crawl this crawl. */
 export interface ShardPlan {
   readonly options: ShardOptions;
   readonly policy: CrawlPolicy;
+  readonly gapPolicyOf: (host: string) => GapPolicy;
+  readonly isOptedOut: (host: string) => boolean;
   readonly rules: IdentityRules;
   readonly scope: Scope;
   readonly traps: TrapOptions;
@@ -46,6 +50,7 @@ export interface ShardMeans
   readonly startedMs: MonotonicMs;
   readonly startedAt: WallMs;
   readonly loopDelayMs: () => number;
+  readonly leastGapMsOf: (address: string) => number;
 }
 
 /** A bug in a host actor or the shard is not survived in the thread: its state may be half changed. The thread is replaced. */
@@ -82,6 +87,7 @@ export function assembleShard(
   const router = new LinkRouter({
     rules: plan.rules,
     scope: plan.scope,
+    isOptedOut: plan.isOptedOut,
     traps: plan.traps,
     depthMax: plan.depthMax,
     hasher,
@@ -90,16 +96,17 @@ export function assembleShard(
     seen: means.seen,
     count: (name) => running().stage.count(name),
   });
+  let services: HostServices | undefined;
   const names = new Map<HostKey, HostPlaceIdentity>();
   const identityOf = (hostKey: HostKey): HostPlaceIdentity => {
     const named = names.get(hostKey);
     if (named !== undefined) return named;
     const partition = partitionOf(hostKey, plan.partitions);
-    const row = means.reader.host(hostKey, partition);
+    assert(services !== undefined, () => 'a host woke up before its shard');
+    const row = services.reader.host(hostKey, partition);
     assert(row !== undefined, () => `host ${hostKey} is in the schedule and has no row`);
     return { host: row.host, hostKey, partition };
   };
-  let services: HostServices | undefined;
   const hosts = new VirtualActors<HostKey, HostMessage>({
     dispatcher,
     name: 'host',
@@ -152,7 +159,10 @@ export function assembleShard(
   const self = running();
   services = {
     policy: plan.policy,
-    reader: means.reader,
+    gapPolicyOf: plan.gapPolicyOf,
+    isOptedOut: plan.isOptedOut,
+    leastGapMsOf: means.leastGapMsOf,
+    reader: new StagedReader(self.stage, means.reader),
     resolver: counted,
     stage: self.stage,
     gate: self.gate,
@@ -165,10 +175,11 @@ export function assembleShard(
     toShard: (message) => dispatcher.tell(ref, message),
     toHost: (host, message) => dispatcher.tell(host, message),
     keyOf: (url) => keyOf(url, hasher, plan.rules),
+    spellingKeyOf: (url) => hasher.urlKey(url),
     hostOf: (url) => parseBase(url)?.host ?? '',
-    askRobots: (asker, url) => self.askRobots(asker, url),
-    answerRobots: (ask, answer) => self.answerRobots(ask, answer),
-    robotsRead: (host, origin, sitemaps) => self.robotsRead(host, origin, sitemaps),
+    askRobots: (asker, url) => self.robots.ask(asker, url),
+    answerRobots: (ask, answer) => self.robots.answer(ask, answer),
+    robotsRead: (host, origin, sitemaps) => self.robots.rulesRead(host, origin, sitemaps),
   };
   return {
     tell: (message) => dispatcher.tell(ref, message),

@@ -5,8 +5,8 @@ import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, writeSync
 import { join } from 'node:path';
 import { CrawlError } from '../base/errors.ts';
 import type { CrawlConfig } from '../config/options.ts';
-import { createIdentityRules } from '../domain/canonical-query.ts';
 import { canonicalize } from '../domain/canonical-url.ts';
+import { identityRulesOf } from './shard-plan.ts';
 
 /**
  * Adds seeds to those of earlier runs.
@@ -18,7 +18,7 @@ export function rememberSeeds(config: CrawlConfig, seeds: readonly string[]): re
   const path = join(config.dataDir, 'seeds');
   const known = new Set(existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []);
   known.delete('');
-  const rules = createIdentityRules({ stripSessions: config.stripSessions });
+  const rules = identityRulesOf(config);
   const added: string[] = [];
   for (const seed of seeds) {
     const canonical = canonicalize(seed, rules);

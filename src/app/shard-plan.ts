@@ -6,9 +6,13 @@ import type { ShardPlan } from '../actors/shard-assembly.ts';
 import { assert } from '../base/assert.ts';
 import type { PartitionIndex } from '../base/units.ts';
 import { PRODUCT_TOKEN } from '../base/version.ts';
-import { createIdentityRules } from '../domain/canonical-query.ts';
+import { DomainSet, type HostOverride, HostOverrides } from '../config/host-override.ts';
+import type { CrawlConfig } from '../config/options.ts';
+import { createIdentityRules, type IdentityRules } from '../domain/canonical-query.ts';
+import type { GapPolicy } from '../domain/politeness.ts';
 import { Ring } from '../domain/ring.ts';
 import { Scope } from '../domain/scope.ts';
+import { TrackingParameters } from '../domain/tracking-parameters.ts';
 import { trapOptions } from '../domain/traps.ts';
 import type { UrlHasher } from '../domain/url-key.ts';
 import { FETCH_LIMITS, type FetchLimits } from '../net/fetch-limits.ts';
@@ -27,6 +31,8 @@ export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan
     weight: 1,
   }));
   const ring = new Ring(members, partitions, (text) => hasher.hostKey(text));
+  const overrides = new HostOverrides(config.hostOverrides);
+  const optOut = new DomainSet(config.optOut);
   const bodies = Math.min(totalmem() * BODIES_SHARE, BODIES_BYTES_MAX) / shards;
   return {
     options: {
@@ -41,17 +47,15 @@ export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan
       sitemaps: config.sitemaps,
     },
     policy: {
-      gap: {
-        minGapMs: config.minGapMs,
-        maxCrawlDelayMs: config.maxCrawlDelayMs,
-        latencyFactor: config.latencyFactor,
-      },
+      gap: gapPolicyOf(config, undefined),
       productToken: PRODUCT_TOKEN,
       redirectsMax: config.redirectsMax,
       robotsBytesMax: config.robotsBytesMax,
       robotsAskMs: ROBOTS_ASK_MS,
     },
-    rules: createIdentityRules({ stripSessions: config.stripSessions }),
+    gapPolicyOf: (host) => gapPolicyOf(config, overrides.of(host)),
+    isOptedOut: (host) => optOut.has(host),
+    rules: identityRulesOf(config),
     scope: new Scope({
       mode: config.scope,
       seeds: plan.scopeSeeds,
@@ -63,6 +67,20 @@ export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan
     partitions,
     shardOf: (partition: PartitionIndex) => ring.ownerOf(partition),
     hostsActiveMax: config.activeHostsMax,
+  };
+}
+
+/** What makes two spellings one URL in this crawl. */
+export function identityRulesOf(config: CrawlConfig): IdentityRules {
+  const tracking = new TrackingParameters({ drop: config.trackingParameters });
+  return createIdentityRules({ stripSessions: config.stripSessions, tracking });
+}
+
+function gapPolicyOf(config: CrawlConfig, override: HostOverride | undefined): GapPolicy {
+  return {
+    minGapMs: override?.minGapMs ?? config.minGapMs,
+    maxCrawlDelayMs: override?.maxCrawlDelayMs ?? config.maxCrawlDelayMs,
+    latencyFactor: override?.latencyFactor ?? config.latencyFactor,
   };
 }
 

@@ -9,6 +9,7 @@ import { assembleShard, type RunningShard } from '../actors/shard-assembly.ts';
 import { unreachable } from '../base/assert.ts';
 import { SeededRandom } from '../base/random.ts';
 import { partitionIndex } from '../base/units.ts';
+import { leastGapMs } from '../config/conflicts.ts';
 import { createHasher } from '../domain/url-key.ts';
 import { AddressGuard } from '../net/address-guard.ts';
 import { DnsResolver } from '../net/resolver.ts';
@@ -84,6 +85,7 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     startedMs: plan.anchor.monotonic,
     startedAt: plan.anchor.wall,
     loopDelayMs: () => driver.loopDelayMs,
+    leastGapMsOf: (address) => leastGapMs(0, guard.isAllowed(address)),
     sendPeer: (peer, message) => peers.get(peer)?.send(message) ?? false,
     storageFailed: (event) => report({ kind: 'storage-failed', event }),
     markParsing: (urlKey) => Atomics.store(parsing, plan.shard, urlKey),

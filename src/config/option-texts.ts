@@ -22,6 +22,12 @@ function numberText(value: number): string {
   return Number.isInteger(value) ? String(value).replace(/\B(?=(?:\d{3})+$)/g, '_') : String(value);
 }
 
+/** What a config file is made of, up to its options. */
+function fileText(options: string): string {
+  const define = "import { defineConfig } from 'hostler/config';";
+  return `${define}\n\nexport default defineConfig(${options}`;
+}
+
 /** docs/CONFIGURATION.md, whole. */
 export function configurationPage(): string {
   const sections = OPTION_GROUPS.map((group) => {
@@ -40,9 +46,7 @@ and by flags; a flag outranks the file. Both are checked together before anythin
 problem is told in one line. Paths are relative to the working directory.
 
 \`\`\`ts
-import { defineConfig } from 'hostler/config';
-
-export default defineConfig({ minGapMs: 2_000, contact: 'https://example.com/bot' });
+${fileText("{ minGapMs: 2_000, contact: 'https://example.com/bot' });")}
 \`\`\`
 `;
 
@@ -76,9 +80,7 @@ const TEMPLATE_START = `\
 // docs and defaults come from the table in src/config/options.ts; for a fresh copy of this file run
 // node dist/scripts/write-docs.js --template.
 
-import { defineConfig } from 'hostler/config';
-
-export default defineConfig({`;
+${fileText('{')}`;
 
 function keyText(name: OptionName, row: AnyOption): string {
   const flag = row.flag === undefined ? '' : ` (${row.flag})`;

@@ -2,16 +2,20 @@
 // the usual way of parsing, inline on a crawl thread: linear, synchronous, never throwing, bounded by the scanner's limits. HTML and
 // XHTML are scanned; sitemaps and feeds are recognised by their content; other types have no links here but those of their headers.
 // Links are resolved by the WHATWG rules, as a browser would request them, and left for step 1 to canonicalise.
-import { encodeQuery, usesUtf8InQueries } from './charset-codec.ts';
+import { unreachable } from '../base/assert.ts';
+import { usesUtf8InQueries } from './charset-codec.ts';
 import { parseLinkHeader } from './link-header.ts';
 import { type PageScan, scanLinks } from './link-scanner.ts';
-import { looksLikeHtml, type MediaType, parseMediaType } from './media-type.ts';
+import { type MediaType, parseMediaType } from './media-type.ts';
 import { parseRefresh, type Refresh } from './meta-refresh.ts';
 import { hasToken, type LinkKind } from './page-facts.ts';
+import { pageKindOf } from './page-kind.ts';
+import { encodeReference, isPageRelation, withoutFragment } from './page-references.ts';
 import { resolveReference } from './resolve-reference.ts';
-import { robotsDirectives } from './robots-directives.ts';
+import { parseRobotsDirectives, robotsHeaderSources } from './robots-meta.ts';
+import { agentToken } from './robots-parser.ts';
 import { type Simhash, SimhashBuilder, simhashHex } from './simhash.ts';
-import { isXmlSitemap, parseSitemap, type SitemapEntry, type SitemapKind } from './sitemap.ts';
+import { parseSitemap, type SitemapEntry, type SitemapKind } from './sitemap.ts';
 
 /** A stored page as the parsers take it. */
 export interface PageInput {
@@ -56,9 +60,6 @@ export interface ParsedPage {
   readonly truncated: boolean;
 }
 
-/** Relations of link elements and Link headers that lead to pages; others are resources, or hints that no crawler needs. */
-const PAGE_RELATIONS = ['canonical', 'next', 'prev', 'previous', 'alternate', 'amphtml'];
-
 /**
  * Parses a stored page. Linear in its length; never throws.
  * @param page any body of any type
@@ -66,16 +67,22 @@ const PAGE_RELATIONS = ['canonical', 'next', 'prev', 'previous', 'alternate', 'a
 export function extractLinks(page: PageInput): ParsedPage {
   const contentType = page.contentType ?? headersNamed(page, 'content-type')[0];
   const type = parseMediaType(contentType ?? '');
-  if (mayBeSitemap(type) && isXmlSitemap(page.body, type.charset))
-    return parsedSitemap(page, contentType);
-  if (isHtml(type, page.body)) return parsedHtml(page, type);
-  if (mayBeTextSitemap(page.url, type)) return parsedSitemap(page, contentType);
-  return parsedOther(page, type);
+  const kind = pageKindOf(page.url, type, page.body);
+  switch (kind) {
+    case 'sitemap':
+      return parsedSitemap(page, contentType);
+    case 'html':
+    case 'xhtml':
+      return parsedHtml(page, type, kind === 'xhtml');
+    case 'other':
+      return parsedOther(page, type);
+    default:
+      return unreachable(kind);
+  }
 }
 
-function parsedHtml(page: PageInput, type: MediaType): ParsedPage {
+function parsedHtml(page: PageInput, type: MediaType, xml: boolean): ParsedPage {
   const builder = new SimhashBuilder();
-  const xml = type.essence !== '' && type.essence !== 'text/html';
   const scan = scanLinks(page.body, { charset: type.charset, xml, text: builder });
   return assemble(page, scan, builder.finish());
 }
@@ -102,10 +109,9 @@ function assemble(page: PageInput, scan: PageScan | undefined, fingerprint: Simh
   const encoding = scan?.charset ?? 'UTF-8';
   const base = baseOf(page.url, scan?.base, encoding);
   const robotsHeaders = headersNamed(page, 'x-robots-tag');
-  const { noindex, nofollow } = robotsDirectives(
-    scan?.metaRobots ?? [],
-    robotsHeaders,
-    page.userAgent,
+  const { noindex, nofollow } = parseRobotsDirectives(
+    [...(scan?.metaRobots ?? []), ...robotsHeaderSources(robotsHeaders)],
+    agentToken(page.userAgent),
   );
   const resolver = new LinkResolver(page.url, base, encoding, nofollow);
   for (const link of scan?.links ?? [])
@@ -183,31 +189,9 @@ class LinkResolver {
   }
 }
 
-/** Many links of a page differ in their fragments alone; a blank before the `#` stays, as it is part of the URL only there. */
-function withoutFragment(reference: string): string {
-  const hash = reference.indexOf('#');
-  if (hash < 0 || (hash > 0 && reference.charCodeAt(hash - 1) <= 0x20)) return reference;
-  return reference.slice(0, hash);
-}
-
-/** A reference with its query in the page's encoding; the rest of it is always UTF-8. URL standard §4.4 "query state" */
-function encodeReference(reference: string, encoding: string): string {
-  const question = reference.indexOf('?');
-  if (question < 0) return reference;
-  const hash = reference.indexOf('#');
-  if (hash >= 0 && hash < question) return reference;
-  const end = hash < 0 ? reference.length : hash;
-  const query = encodeQuery(reference.slice(question + 1, end), encoding);
-  return reference.slice(0, question + 1) + query + reference.slice(end);
-}
-
 /** Empty references and bare fragments lead to where we are. */
 function isSameDocument(reference: string): boolean {
   return /^[\0- ]*(?:#|$)/.test(reference);
-}
-
-function isPageRelation(rel: string): boolean {
-  return PAGE_RELATIONS.some((relation) => hasToken(rel, relation));
 }
 
 /**
@@ -239,29 +223,4 @@ function headersNamed(page: PageInput, name: string): string[] {
   return (page.headers ?? [])
     .filter(([key]) => key.toLowerCase() === name)
     .map(([, value]) => value);
-}
-
-function isXml(type: MediaType): boolean {
-  return /^(?:text|application)\/xml$|\+xml$/.test(type.essence);
-}
-
-/** Types whose bodies are surely no sitemap: everything else is judged by its content, as sitemaps are served under any type. */
-const NEVER_SITEMAP =
-  /^(?:image|audio|video|font|multipart)\/|css|javascript|ecmascript|json|pdf|wasm|msword|officedocument/;
-
-function mayBeSitemap(type: MediaType): boolean {
-  return !NEVER_SITEMAP.test(type.essence);
-}
-
-function isHtml(type: MediaType, body: Uint8Array): boolean {
-  if (type.essence === 'text/html' || type.essence === 'application/xhtml+xml') return true;
-  if (type.essence === '') return looksLikeHtml(body);
-  return isXml(type) && type.essence !== 'image/svg+xml';
-}
-
-/** A list of URLs in plain text is a sitemap only under a name that says so: any text may begin with a URL. */
-function mayBeTextSitemap(url: string, type: MediaType): boolean {
-  if (!mayBeSitemap(type)) return false;
-  const path = url.replace(/[?#].*$/s, '');
-  return /sitemap[^/]*$/i.test(path) && !/robots\.txt$/i.test(path);
 }

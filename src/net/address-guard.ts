@@ -37,10 +37,7 @@ const GLOBAL_V6 = parseBlock('2000::/3');
 
 /** What is not for us within 2000::/3: IANA IPv6 Special-Purpose Address Registry. Teredo (2001::/32) and 6to4 are judged apart. */
 const FORBIDDEN_V6 = [
-  '2001:1::/32', // protocol anycast, RFC 7723
-  '2001:2::/48', // benchmarking, RFC 5180
-  '2001:10::/28', // ORCHID, RFC 4843
-  '2001:20::/28', // ORCHIDv2, RFC 7343
+  '2001::/23', // IETF protocol assignments, RFC 2928: benchmarking, ORCHID, anycast of protocols
   '2001:db8::/32', // documentation, RFC 3849
   '3fff::/20', // documentation, RFC 9637
 ].map(parseBlock);

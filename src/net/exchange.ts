@@ -67,6 +67,8 @@ const STATE_TRUNCATION = {
 export class Exchange implements HeadSink {
   readonly subject: ExchangeSubject;
   readonly startedMs: MonotonicMs;
+  /** Its place in the owner's list; only the owner touches it. */
+  slot = -1;
   /** Last sign of life (sent, or a byte of the answer); for the timeouts on silence. */
   lastByteMs: MonotonicMs;
   readonly #owner: ExchangeOwner;

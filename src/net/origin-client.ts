@@ -29,6 +29,9 @@ const KEEP_ALIVE_MARGIN_MS = 1_000;
 /** A client for one origin. */
 export class OriginClient implements ExchangeConnection {
   readonly origin: string;
+  /** Neighbours in the cache's order of use; only client-cache.ts touches them. */
+  older: OriginClient | undefined;
+  newer: OriginClient | undefined;
   readonly #target: RequestTarget;
   readonly #options: OriginClientOptions;
   readonly #client: Client;

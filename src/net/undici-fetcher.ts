@@ -63,7 +63,8 @@ export class UndiciFetcher implements FetchPort {
   readonly #standing: readonly string[];
   readonly #clientOptions: OriginClientOptions;
   readonly #owner: ExchangeOwner;
-  readonly #underWay = new Map<number, UnderWay>();
+  /** Exchanges under way in no order, each knowing its slot; an array, since a Map churned at every fetch is dear (client-cache.ts). */
+  readonly #underWay: UnderWay[] = [];
   readonly #timer: NodeJS.Timeout;
   #secureContext: SecureContext | undefined;
   #isClosed = false;
@@ -98,7 +99,7 @@ export class UndiciFetcher implements FetchPort {
 
   /** Requests under way. */
   get size(): number {
-    return this.#underWay.size;
+    return this.#underWay.length;
   }
 
   /** Clients kept, busy ones included. */
@@ -107,7 +108,6 @@ export class UndiciFetcher implements FetchPort {
   }
 
   start(request: FetchRequest, ended: (outcome: FetchOutcome) => void): void {
-    assert(!this.#underWay.has(request.fetchId), () => `fetch id ${request.fetchId} twice`);
     const target = requestTarget(request.url);
     const refusal = this.#refusal(request, target);
     if (target === undefined || refusal !== undefined) {
@@ -122,12 +122,16 @@ export class UndiciFetcher implements FetchPort {
     const fields = requestFields(this.#standing, request.etag, request.lastModified);
     const subject = { request, target, fields, bounds: this.#limits.bodies[request.purpose] };
     const exchange = new Exchange(subject, client, this.#owner, ended);
-    this.#underWay.set(request.fetchId, { exchange, client });
+    exchange.slot = this.#underWay.length;
+    this.#underWay.push({ exchange, client });
     client.dispatch(exchange);
   }
 
   abort(fetchId: number): void {
-    const pair = this.#underWay.get(fetchId);
+    // Aborts are rare, exchanges under way few hundred.
+    const pair = this.#underWay.find(
+      ({ exchange }) => exchange.subject.request.fetchId === fetchId,
+    );
     if (pair !== undefined) this.#stop(pair, 'aborted', 'aborted');
   }
 
@@ -139,7 +143,7 @@ export class UndiciFetcher implements FetchPort {
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    for (const pair of [...this.#underWay.values()]) this.#stop(pair, 'aborted', 'fetcher closed');
+    for (const pair of [...this.#underWay]) this.#stop(pair, 'aborted', 'fetcher closed');
     this.#clients.clear();
   }
 
@@ -165,9 +169,15 @@ export class UndiciFetcher implements FetchPort {
   }
 
   #released(exchange: Exchange): void {
-    const { fetchId } = exchange.subject.request;
-    this.#underWay.get(fetchId)?.client.released(exchange);
-    this.#underWay.delete(fetchId);
+    const { slot } = exchange;
+    const pair = this.#underWay[slot];
+    assert(pair?.exchange === exchange, () => `exchange not in its slot ${slot}`);
+    const last = this.#underWay.pop() as UnderWay;
+    if (last !== pair) {
+      this.#underWay[slot] = last;
+      last.exchange.slot = slot;
+    }
+    pair.client.released(exchange);
   }
 
   #stop({ exchange, client }: UnderWay, kind: FailureKind, text: string): void {
@@ -177,7 +187,7 @@ export class UndiciFetcher implements FetchPort {
 
   #tick(): void {
     const now = this.#options.now();
-    for (const pair of [...this.#underWay.values()]) {
+    for (const pair of [...this.#underWay]) {
       pair.client.tick(now);
       if (pair.exchange.isOver) continue;
       const reason = this.#overdue(pair, now);

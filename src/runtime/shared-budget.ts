@@ -7,7 +7,7 @@ import { assert } from '../base/assert.ts';
 import type { MonotonicMs } from '../base/units.ts';
 
 export interface BudgetOptions {
-  /** Rows; a power of two. 2^16 rows are 512 KiB plus 256 KiB for each thread. */
+  /** Rows; a power of two. 2^16 rows are 1 MiB plus 256 KiB for each thread. */
   readonly rows: number;
   /** Threads that take places. */
   readonly threads: number;
@@ -17,6 +17,7 @@ export interface BudgetOptions {
 export interface BudgetMemory {
   readonly options: BudgetOptions;
   readonly nextStartMicros: SharedArrayBuffer;
+  readonly lastStartMicros: SharedArrayBuffer;
   readonly open: SharedArrayBuffer;
 }
 
@@ -26,6 +27,7 @@ export function createBudgetMemory(options: BudgetOptions): BudgetMemory {
   return {
     options,
     nextStartMicros: new SharedArrayBuffer(rows * 8),
+    lastStartMicros: new SharedArrayBuffer(rows * 8),
     open: new SharedArrayBuffer(rows * threads * 4),
   };
 }
@@ -42,6 +44,7 @@ const TAKEN: Place = { kind: 'taken' };
 export class SharedBudget {
   readonly #memory: BudgetMemory;
   readonly #nextStart: BigInt64Array;
+  readonly #lastStart: BigInt64Array;
   readonly #open: Int32Array;
   readonly #thread: number;
   readonly #gapMs: number;
@@ -59,6 +62,7 @@ export class SharedBudget {
     assert(options.openMax >= 1, () => `openMax ${options.openMax}`);
     this.#memory = memory;
     this.#nextStart = new BigInt64Array(memory.nextStartMicros);
+    this.#lastStart = new BigInt64Array(memory.lastStartMicros);
     this.#open = new Int32Array(memory.open);
     this.#thread = options.thread;
     this.#gapMs = options.gapMs;
@@ -72,9 +76,10 @@ export class SharedBudget {
   tryTake(key: string, nowMs: MonotonicMs, ticketMs: MonotonicMs | undefined): Place {
     const row = this.#rowOf(key);
     if (!this.#tryOpen(row)) return { kind: 'wait', ticketMs: this.#later(nowMs) };
+    if (this.#gapMs === 0) return TAKEN;
     const hasTicket = ticketMs !== undefined && nowMs >= ticketMs;
-    if (hasTicket || this.#gapMs === 0) return TAKEN;
-    const startMs = this.#arrange(row, nowMs);
+    const arrangedMs = hasTicket ? nowMs : this.#arrange(row, nowMs);
+    const startMs = arrangedMs <= nowMs ? this.#start(row, nowMs) : arrangedMs;
     if (startMs <= nowMs) return TAKEN;
     this.#close(row);
     return { kind: 'wait', ticketMs: startMs as MonotonicMs };
@@ -89,6 +94,22 @@ export class SharedBudget {
   clearThread(thread: number): void {
     const { rows } = this.#memory.options;
     for (let row = 0; row < rows; row += 1) Atomics.store(this.#open, thread * rows + row, 0);
+  }
+
+  /**
+   * Starts a use unless the last one started less than a gap ago: arrangements are plans, and whoever comes later than planned must not
+   * come too close to the next. @returns `nowMs`, or when to try again
+   */
+  #start(row: number, nowMs: number): number {
+    const nowMicros = BigInt(Math.round(nowMs * 1_000));
+    const gapMicros = BigInt(Math.round(this.#gapMs * 1_000));
+    for (;;) {
+      const last = Atomics.load(this.#lastStart, row);
+      // 0 stands for never; a clock that begins at 0 is no reason to wait.
+      if (last !== 0n && nowMicros - last < gapMicros) return Number(last + gapMicros) / 1_000;
+      const seen = Atomics.compareExchange(this.#lastStart, row, last, nowMicros);
+      if (seen === last) return nowMs;
+    }
   }
 
   /** Claims the next start after all those arranged before. @returns its time, not before `nowMs` */

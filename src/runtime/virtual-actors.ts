@@ -95,12 +95,25 @@ export class VirtualActors<Key extends string | number | bigint, Message> {
     for (const key of [...this.#active.keys()]) this.passivate(key);
   }
 
+  /** Mail came while the actor was falling asleep: it was accepted, so it is delivered, even if the room was given away meanwhile. */
+  #revive(key: Key, left: readonly Message[]): void {
+    const active = this.#active.get(key) ?? this.#wake(key);
+    for (const message of left) {
+      if (active === undefined) this.#bury(key, message);
+      else this.#options.dispatcher.tell(active.ref, message);
+    }
+  }
+
   #activate(key: Key): Active<Message> | undefined {
-    const { dispatcher, activate, name, mailboxMax, supervision, activeMax } = this.#options;
-    if (this.#active.size >= activeMax && !this.#makeRoom()) {
+    if (this.#active.size >= this.#options.activeMax && !this.#makeRoom()) {
       this.#refusals += 1;
       return undefined;
     }
+    return this.#wake(key);
+  }
+
+  #wake(key: Key): Active<Message> | undefined {
+    const { dispatcher, activate, name, mailboxMax, supervision } = this.#options;
     this.#activations += 1;
     let hasEnded = false;
     const ref = dispatcher.spawn<Message>(`${name}:${key}`, activate(key), {
@@ -109,10 +122,8 @@ export class VirtualActors<Key extends string | number | bigint, Message> {
       onStopped: (left, isOrderly) => {
         hasEnded = true;
         this.#active.delete(key);
-        for (const message of left) {
-          if (isOrderly) this.tell(key, message);
-          else this.#bury(key, message);
-        }
+        if (isOrderly && left.length > 0) this.#revive(key, left);
+        else for (const message of left) this.#bury(key, message);
       },
     });
     const active: Active<Message> = { ref, handledAtLook: -1 };

@@ -11,7 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
  */
 export async function runSuite(folder: string): Promise<void> {
   const root = fileURLToPath(new URL(`../${folder}/`, import.meta.url));
-  const only = process.env['TEST_ONLY'];
+  const only = process.env.TEST_ONLY;
   const files = readdirSync(root, { recursive: true })
     .map(String)
     .filter((file) => file.endsWith('.test.js') && (only === undefined || file.includes(only)))

@@ -4,7 +4,6 @@ import { parseLinkHeader } from '../../../src/domain/link-header.ts';
 import { parseRefresh } from '../../../src/domain/meta-refresh.ts';
 import { extractLinks, type PageInput } from '../../../src/domain/page-links.ts';
 import { resolveReference } from '../../../src/domain/resolve-reference.ts';
-import { robotsDirectives } from '../../../src/domain/robots-directives.ts';
 
 const parse = (html: string, more: Partial<PageInput> = {}) =>
   extractLinks({
@@ -104,13 +103,17 @@ test('parseLinkHeader passes over what is malformed and links with an anchor', (
   );
 });
 
-test('robotsDirectives joins all that address us, by header and meta', () => {
-  const of = (header: string, meta = '') =>
-    robotsDirectives(
-      meta === '' ? [] : [{ agent: 'hostler', content: meta }],
-      [header],
-      'Hostler/1.0',
-    );
+test('extractLinks joins all robots directives that address us, by header and meta', () => {
+  const of = (header: string, meta = '') => {
+    const { noindex, nofollow } = extractLinks({
+      url: 'https://h.example/',
+      contentType: 'text/html',
+      headers: [['X-Robots-Tag', header]],
+      body: new TextEncoder().encode(`<meta name="hostler" content="${meta}">`),
+      userAgent: 'Hostler/1.0',
+    });
+    return { noindex, nofollow };
+  };
   assert.deepEqual(of('other: noindex, nofollow'), { noindex: false, nofollow: false });
   assert.deepEqual(of('other: noindex, hostler: nofollow'), { noindex: false, nofollow: true });
   assert.deepEqual(of('unavailable_after: 25 Jun 2010 15:00:00 PST, NoIndex'), {

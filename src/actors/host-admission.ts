@@ -1,0 +1,78 @@
+// Step 5 at the owner: does a discovered URL enter the host's queue? The rules in hand come first, since a spelling they deny must not enter
+// the seen set: another spelling of the same URL may be the one they allow. Then the seen set decides, and the queue's band follows.
+
+import type { UrlKey } from '../base/units.ts';
+import { priorityBand } from '../domain/priority.ts';
+import type { HostLedger } from './host-ledger.ts';
+import type { HostQueues } from './host-queues.ts';
+import type { HostRobots } from './host-robots.ts';
+import type { HostPlaceIdentity, RoutedLink } from './messages.ts';
+import type { Band, QueueEntry } from './ports.ts';
+import type { HostServices } from './services.ts';
+
+interface AdmissionOwner {
+  readonly services: HostServices;
+  readonly id: HostPlaceIdentity;
+  readonly robots: HostRobots;
+  readonly queues: HostQueues;
+  readonly ledger: HostLedger;
+}
+
+export class HostAdmission {
+  readonly #owner: AdmissionOwner;
+
+  constructor(owner: AdmissionOwner) {
+    this.#owner = owner;
+  }
+
+  /** Takes a link in, or lets it end here. */
+  admit(link: RoutedLink): void {
+    const { robots, ledger, queues } = this.#owner;
+    if (link.fromOtherHost) ledger.linkedFromOutside();
+    const verdict = robots.knownVerdict(link.url);
+    if (verdict !== undefined && !verdict.allowed) {
+      ledger.refused();
+      return;
+    }
+    // The rules that would refuse this spelling are not known yet: it must not stand in the way of another one (see prove).
+    const isUnproven = verdict === undefined && link.isRespelled;
+    const { services } = this.#owner;
+    const urlKey = isUnproven ? services.spellingKeyOf(link.url) : link.urlKey;
+    if (services.seen.addIfNew(urlKey)) {
+      if (!isUnproven) ledger.discovered();
+    } else {
+      const mayReplace = !isUnproven && (link.isRespelled || link.hops > 0);
+      if (!mayReplace || !this.#replacesDenied(urlKey)) return;
+    }
+    const { url, depth, hops, purpose, isHome, isSuspect } = link;
+    const inLinkHosts = ledger.counts.inLinks;
+    const band = priorityBand({ depth, inLinkHosts, isHome, isSuspect });
+    queues.push(band, { url, urlKey, depth, attempts: 0, hops, purpose });
+  }
+
+  /** True for an entry that was queued under the key of its spelling, before the rules were known. */
+  isUnproven(entry: QueueEntry): boolean {
+    return entry.urlKey !== this.#owner.services.keyOf(entry.url);
+  }
+
+  /**
+   * An unproven entry has turned out to be allowed: only now its URL enters the seen set, unless another spelling did before, and the
+   * queue. So a disallowed spelling never hides an allowed one (DESIGN.md §4).
+   */
+  prove(band: Band, unproven: QueueEntry): void {
+    const { services, ledger, queues } = this.#owner;
+    const urlKey = services.keyOf(unproven.url);
+    if (!services.seen.addIfNew(urlKey) && !this.#replacesDenied(urlKey)) return;
+    ledger.discovered();
+    const { sequence: _sequence, ...entry } = unproven;
+    queues.push(band, { ...entry, urlKey });
+  }
+
+  /** True when the URL was denied in another spelling; that denial is then lifted. */
+  #replacesDenied(urlKey: UrlKey): boolean {
+    const { services, id } = this.#owner;
+    if (!services.reader.isDenied(id.hostKey, id.partition, urlKey)) return false;
+    services.stage.removeDenied(id.hostKey, id.partition, urlKey);
+    return true;
+  }
+}

@@ -1,0 +1,42 @@
+// Step 4 simulated: the real Bloom generations and the real table of recent keys, small enough that they err and forget; behind them an
+// exact set, rebuilt after a crash from what the log committed. All shards of a node share the filter and the table, as threads do.
+import { SeenCheck } from '../../../src/actors/seen-check.ts';
+import { keyHi, keyLo, keyOf } from '../../../src/base/key64.ts';
+import { BloomGenerations } from '../../../src/runtime/bloom-generations.ts';
+import { RecentKeys } from '../../../src/runtime/recent-keys.ts';
+import type { SimDisk } from './sim-disk.ts';
+import type { SimPlan } from './sim-plan.ts';
+
+/** The seen set of one run. */
+export class SimSeen {
+  readonly #known = new Set<bigint>();
+  readonly #bloom: BloomGenerations;
+  readonly #recent: RecentKeys;
+
+  constructor(disk: SimDisk, plan: SimPlan) {
+    const { bloomKeys, recentKeys } = plan;
+    this.#bloom = BloomGenerations.create({ expectedKeys: bloomKeys, falsePositiveRate: 0.2 });
+    this.#recent = RecentKeys.create(recentKeys);
+    for (const key of disk.seenKeys) {
+      this.#known.add(key);
+      this.#add(keyHi(key), keyLo(key));
+    }
+  }
+
+  /** The check of one shard. */
+  check(): SeenCheck {
+    const filter = {
+      mayHave: (high: number, low: number) => this.#bloom.mayHave(high, low),
+      add: (high: number, low: number) => this.#add(high, low),
+    };
+    return new SeenCheck(filter, this.#recent, {
+      has: (high, low) => this.#known.has(keyOf(high, low)),
+      add: (high, low) => void this.#known.add(keyOf(high, low)),
+    });
+  }
+
+  #add(high: number, low: number): boolean {
+    if (this.#bloom.needsGrowth) this.#bloom.grow();
+    return this.#bloom.add(high, low);
+  }
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { METRICS } from '../../../src/ops/metric-table.ts';
+import { CrawlMetrics } from '../../../src/ops/metrics.ts';
+import { hostsNeeded, ratesBetween } from '../../../src/ops/overview-rates.ts';
+import { sampleOverview } from '../../support/ops/sample-overview.ts';
+
+const RATES = ratesBetween(sampleOverview(90), sampleOverview(100));
+
+async function exposed(seconds: number): Promise<string> {
+  const { text } = await new CrawlMetrics().expose(sampleOverview(seconds), RATES);
+  return text;
+}
+
+test('docs/METRICS.md lists exactly the metrics there are, with kind, label and help', () => {
+  const document = readFileSync(new URL('../../../../docs/METRICS.md', import.meta.url), 'utf8');
+  const rows = document
+    .split('\n')
+    .filter((line) => line.startsWith('| `hostler_'))
+    .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
+    .map(([, name, kind, label, help]) => ({ name, kind, label, help }));
+  const expected = METRICS.map(({ name, kind, label = '', help }) => ({ name, kind, label, help }));
+  const histogram = {
+    name: 'hostler_09_fetch_response_seconds',
+    kind: 'histogram',
+    label: 'le',
+    help: 'Time to the first byte of an answer.',
+  };
+  assert.deepEqual(rows, [...expected, histogram]);
+});
+
+test('metric names are hostler_<step>_<what>_<unit>, counters end in _total, none twice', () => {
+  const names = CrawlMetrics.names();
+  assert.equal(new Set(names).size, names.length);
+  for (const { name, kind } of METRICS) {
+    assert.match(name, /^hostler_((0[1-9]|1[0-2])_[a-z]+|shard|process|crawl|cluster)_[a-z0-9_]+$/);
+    assert.equal(name.endsWith('_total'), kind === 'counter', name);
+  }
+});
+
+test('CrawlMetrics.expose writes values as Prometheus reads them', async () => {
+  const text = await exposed(100);
+  const wanted = [
+    'hostler_10_checkpoint_pages_total 8000',
+    'hostler_06_front_queued_urls{band="q2"} 6000',
+    'hostler_08_schedule_hosts{state="backing-off"} 14',
+    'hostler_09_fetch_answers_total{class="4xx"} 400',
+    'hostler_09_fetch_answers_total{class="other"} 7',
+    'hostler_09_fetch_failures_total{kind="other"} 5',
+    'hostler_05_admit_skipped_total{reason="other"} 2',
+    'hostler_crawl_state_info{state="running"} 1',
+    'hostler_crawl_state_info{state="paused"} 0',
+    'hostler_shard_busy_seconds_total{shard="1"} 60',
+    'hostler_09_fetch_response_seconds_bucket{le="0.01"} 500',
+    'hostler_09_fetch_response_seconds_sum 1400',
+  ];
+  const lines = new Set(text.split('\n'));
+  for (const line of wanted) assert.ok(lines.has(line), line);
+  assert.match(text, /# TYPE hostler_09_fetch_response_seconds histogram/);
+  const plusInf = /_bucket\{le="\+Inf"\} (\d+)/.exec(text)?.[1];
+  assert.equal(plusInf, /response_seconds_count (\d+)/.exec(text)?.[1]);
+});
+
+test('CrawlMetrics.expose sets counters to the crawl, however often it is scraped', async () => {
+  const metrics = new CrawlMetrics();
+  await metrics.expose(sampleOverview(10), RATES);
+  const { text } = await metrics.expose(sampleOverview(20), RATES);
+  assert.ok(text.includes('hostler_10_checkpoint_pages_total 1600\n'));
+});
+
+test('CrawlMetrics.expose adds no series for anything the web invents', async () => {
+  const plain = sampleOverview(100);
+  const names = Array.from({ length: 5_000 }, (_, index) => [`odd-${index}`, 1] as const);
+  const odd = Object.fromEntries(names);
+  const wild = { ...plain, statuses: odd, failures: odd, retries: odd, skipped: odd };
+  const { text } = await new CrawlMetrics().expose(wild, RATES);
+  assert.equal(text.split('\n').length, (await exposed(100)).split('\n').length);
+});
+
+test('ratesBetween divides by the interval, and takes quantiles of the interval alone', () => {
+  assert.equal(RATES.seconds, 10);
+  assert.equal(RATES.pagesPerSecond, 80);
+  assert.ok((RATES.responseP50Ms ?? 0) > 30 && (RATES.responseP50Ms ?? 0) < 100);
+  assert.ok((RATES.responseP99Ms ?? 0) > 1_000);
+  const first = ratesBetween(undefined, sampleOverview(10));
+  assert.equal(first.pagesPerSecond, 0);
+  const backwards = ratesBetween(sampleOverview(10), { ...sampleOverview(11), pages: 0 });
+  assert.equal(backwards.pagesPerSecond, 0);
+  const still = ratesBetween(sampleOverview(10), sampleOverview(10));
+  assert.equal(still.responseP50Ms, undefined);
+});
+
+test('hostsNeeded is rate times gap', () => {
+  const overview = { ...sampleOverview(100), minGapMs: 2_000 };
+  assert.equal(hostsNeeded(overview, { ...RATES, fetchedPerSecond: 50 }), 100);
+});
