@@ -100,7 +100,7 @@ export class MutantTree {
     const seeds = Array.from(output.matchAll(/--world \S+ --seed (\d+)/g), (match) =>
       Number(match[1]),
     );
-    const detail = isLate ? 'time limit' : reason.replace(/^FAILED at [\d.]+ ms: /, '');
+    const detail = isLate ? 'time limit' : reason.replace(/^at [\d.]+ ms: /, '');
     return { failed: true, detail, seeds: seeds.length > 0 ? seeds : [seed] };
   }
 
