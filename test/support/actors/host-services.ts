@@ -1,0 +1,83 @@
+// What a host actor's parts are lent, for tests that run one part alone: the real stage, staged reader and gate over recording ports, and
+// a seen set that is a plain set.
+
+import { CheckpointStage } from '../../../src/actors/checkpoint-stage.ts';
+import { FetchGate } from '../../../src/actors/fetch-gate.ts';
+import type { HostPlaceIdentity } from '../../../src/actors/messages.ts';
+import type { DeniedCheckpoint } from '../../../src/actors/ports.ts';
+import type { HostServices } from '../../../src/actors/services.ts';
+import { StagedReader } from '../../../src/actors/staged-reader.ts';
+import { monotonicMs, partitionIndex, type UrlKey, wallMs } from '../../../src/base/units.ts';
+import { CRAWL_RULES, canonicalize } from '../../../src/domain/canonical-url.ts';
+import type { UrlHasher } from '../../../src/domain/url-key.ts';
+import { RecordingCheckpoint, RecordingFetch, readerOf } from './recording-ports.ts';
+
+const GAP = { minGapMs: 1_000, maxCrawlDelayMs: 30_000, latencyFactor: 0 };
+
+/** Services of one host and what they were asked. */
+export interface LentServices {
+  readonly services: HostServices;
+  readonly checkpoint: RecordingCheckpoint;
+  readonly seen: Set<bigint>;
+  readonly id: HostPlaceIdentity;
+}
+
+/**
+ * @param hasher of the crawl
+ * @param denied URLs that storage knows as denied
+ */
+export function lendServices(
+  hasher: UrlHasher,
+  denied: readonly DeniedCheckpoint[] = [],
+): LentServices {
+  const checkpoint = new RecordingCheckpoint();
+  const stage = new CheckpointStage(checkpoint, {
+    pageCommitted: () => {},
+    opened: () => {},
+    full: () => {},
+  });
+  const seen = new Set<bigint>();
+  const keyOf = (url: string): UrlKey => {
+    const canonical = canonicalize(url, CRAWL_RULES);
+    return hasher.urlKey(canonical.kind === 'canonical' ? canonical.canonical : url);
+  };
+  const services: HostServices = {
+    policy: {
+      gap: GAP,
+      productToken: 'hostler',
+      redirectsMax: 10,
+      robotsBytesMax: 512_000,
+      robotsAskMs: 5_000,
+    },
+    reader: new StagedReader(stage, readerOf(denied)),
+    resolver: { resolve: () => {} },
+    stage,
+    gate: new FetchGate(new RecordingFetch(), 1, () => {}),
+    addresses: { tryTake: () => ({ kind: 'taken' }), release: () => {} },
+    pages: { tryReserve: () => true, settle: () => {} },
+    seen: {
+      addIfNew: (key) => {
+        const isNew = !seen.has(key);
+        seen.add(key);
+        return isNew;
+      },
+    },
+    gapPolicyOf: () => GAP,
+    leastGapMsOf: () => 0,
+    isOptedOut: () => false,
+    startedMs: monotonicMs(0),
+    startedAt: wallMs(1_700_000_000_000),
+    loopDelayMs: () => 0,
+    toShard: () => {},
+    toHost: () => {},
+    keyOf,
+    spellingKeyOf: (url) => hasher.urlKey(url),
+    hostOf: (url) => new URL(url).hostname,
+    askRobots: () => 1,
+    answerRobots: () => {},
+    robotsRead: () => {},
+  };
+  const host = 'site.test';
+  const id = { host, hostKey: hasher.hostKey(host), partition: partitionIndex(0) };
+  return { services, checkpoint, seen, id };
+}
