@@ -5,7 +5,8 @@
 import type { BodyPointer } from '../actors/ports.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
-import type { ResponseHead } from './warc-record.ts';
+import { bytesOf, storedMemberBytes, writeStored } from './warc-gzip.ts';
+import type { RecordParts, ResponseHead } from './warc-record.ts';
 
 /** What the storage thread needs to decide whether a page repeats stored content, and to write a revisit record if so. */
 export interface DedupeFacts {
@@ -39,6 +40,11 @@ export interface PackedPage {
   readonly dedupe: DedupeFacts | undefined;
 }
 
+/** A page as it is packed: its records in parts, which become gzip members in the batch's own memory. */
+export interface PageToPack extends Omit<PackedPage, 'members'> {
+  readonly records: readonly RecordParts[];
+}
+
 /** One row to put. */
 export interface PackedRow {
   /** Index in BATCH_TABLES. */
@@ -68,7 +74,7 @@ const SITEMAP = 16;
 const NOTHING = Buffer.alloc(0);
 
 /** Packs one page. */
-export function writePage(writer: ByteWriter, page: PackedPage): void {
+export function writePage(writer: ByteWriter, page: PageToPack): void {
   writer.u8(
     (page.key === undefined ? 0 : HAS_ROW) |
       (page.parse ? PARSE : 0) |
@@ -82,9 +88,16 @@ export function writePage(writer: ByteWriter, page: PackedPage): void {
   writer.f64(page.fetchedAt);
   writer.varint(page.depth);
   writer.varint(page.hops);
-  writer.varint(page.members.length);
-  for (const member of page.members) writer.block(member);
+  writer.varint(page.records.length);
+  for (const parts of page.records) writeMember(writer, parts);
   if (page.dedupe !== undefined) writeDedupe(writer, page.dedupe);
+}
+
+function writeMember(writer: ByteWriter, parts: RecordParts): void {
+  const total = bytesOf(parts);
+  const bytes = storedMemberBytes(total);
+  writer.varint(bytes);
+  writeStored(writer.claim(bytes), parts, total);
 }
 
 function writeDedupe(writer: ByteWriter, facts: DedupeFacts): void {

@@ -12,7 +12,7 @@ import type {
 import { assert } from '../base/assert.ts';
 import { wallMs } from '../base/units.ts';
 import { packAudit } from './audit-log.ts';
-import type { PackedPage } from './batch-codec.ts';
+import type { PageToPack } from './batch-codec.ts';
 import { writePage, writeRow, writeTail } from './batch-codec.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { encodeChunk, encodeDenied } from './entry-codec.ts';
@@ -24,10 +24,11 @@ import { encodeHostRow, encodeRobotsRow } from './row-codec.ts';
 import type { BatchTable } from './tables.ts';
 import { BATCH_TABLES } from './tables.ts';
 import {
-  buildRequestMember,
-  buildResponseMembers,
-  buildRevisitMember,
   newRecordId,
+  type RecordParts,
+  requestRecord,
+  responseRecords,
+  revisitRecord,
 } from './warc-record.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -88,7 +89,7 @@ function estimateBytes(batch: CheckpointBatch): number {
 function packPage(
   page: PageCheckpoint,
   storedCopy: (page: PageCheckpoint) => StoredCopy | undefined,
-): { packed: PackedPage; row: PageRow } {
+): { packed: PageToPack; row: PageRow } {
   const { response } = page;
   const named = (response === undefined) !== (page.failure === undefined);
   assert(named || response !== undefined, () => `page ${page.url} without outcome`);
@@ -105,14 +106,14 @@ function packPage(
   };
   if (response === undefined) {
     const row = rowOf(page, undefined, '');
-    const packed = { ...base, row: packRow(row), members: [], dedupe: undefined, parse: false };
+    const packed = { ...base, row: packRow(row), records: [], dedupe: undefined, parse: false };
     return { packed, row };
   }
   if (stored !== undefined) {
     const row = revalidatedRow(page, response, stored.row);
-    const members = frameNotModified(page, response, stored);
+    const records = frameNotModified(page, response, stored);
     const packedRow = placePage(packRow(row), undefined, row.duplicateOf);
-    return { packed: { ...base, row: packedRow, members, dedupe: undefined }, row };
+    return { packed: { ...base, row: packedRow, records, dedupe: undefined }, row };
   }
   return packAnswer(page, response, base);
 }
@@ -125,9 +126,9 @@ function hasRow(page: PageCheckpoint): boolean {
 function packAnswer(
   page: PageCheckpoint,
   response: FetchResponse,
-  base: Omit<PackedPage, 'row' | 'members' | 'dedupe'>,
-): { packed: PackedPage; row: PageRow } {
-  const framed = buildResponseMembers({
+  base: Omit<PageToPack, 'row' | 'records' | 'dedupe'>,
+): { packed: PageToPack; row: PageRow } {
+  const framed = responseRecords({
     url: page.url,
     fetchedAt: page.fetchedAt,
     response,
@@ -146,8 +147,8 @@ function packAnswer(
           head: { status, reason, headers, address },
         }
       : undefined;
-  const members = [asBuffer(framed.response), asBuffer(framed.request)];
-  return { packed: { ...base, row: packRow(row), members, dedupe }, row };
+  const records = [framed.response, framed.request];
+  return { packed: { ...base, row: packRow(row), records, dedupe }, row };
 }
 
 /** A 304 says that the stored copy is current: its record is a revisit, and the row goes on pointing at the copy (RFC 9110 §15.4.5). */
@@ -155,11 +156,11 @@ function frameNotModified(
   page: PageCheckpoint,
   response: FetchResponse,
   stored: StoredCopy,
-): readonly Buffer[] {
+): readonly RecordParts[] {
   const { row, first } = stored;
   const { url, fetchedAt } = page;
   const recordId = newRecordId();
-  const revisit = buildRevisitMember({
+  const revisit = revisitRecord({
     url,
     fetchedAt,
     warcinfoId: undefined,
@@ -174,7 +175,7 @@ function frameNotModified(
     recordId,
   });
   const { requestHead, address } = response;
-  const request = buildRequestMember({
+  const request = requestRecord({
     url,
     fetchedAt,
     warcinfoId: undefined,
@@ -182,7 +183,7 @@ function frameNotModified(
     address,
     concurrentTo: recordId,
   });
-  return [asBuffer(revisit), asBuffer(request)];
+  return [revisit, request];
 }
 
 function rowOf(
@@ -255,9 +256,15 @@ function packRows(writer: ByteWriter, batch: CheckpointBatch): void {
 /** Sequences of one host and band must follow one another within a batch: recovery relies on it. */
 function checkDiscovered(discovered: readonly DiscoveredCheckpoint[]): void {
   const last = new Map<bigint, number[]>();
+  let bands: number[] = [];
+  let bandsOf: bigint | undefined;
   for (const { hostKey, band, entry } of discovered) {
-    const bands = last.get(hostKey) ?? [];
-    last.set(hostKey, bands);
+    // Links of one page to one host come together: most entries are of the same host as the one before.
+    if (hostKey !== bandsOf) {
+      bands = last.get(hostKey) ?? [];
+      last.set(hostKey, bands);
+      bandsOf = hostKey;
+    }
     const before = bands[band];
     assert(before === undefined || entry.sequence === before + 1, () => `hole at ${entry.url}`);
     bands[band] = entry.sequence;
@@ -275,8 +282,4 @@ function headerOf(response: FetchResponse | undefined, name: string): string | u
     }
   }
   return undefined;
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

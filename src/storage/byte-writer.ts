@@ -40,7 +40,7 @@ export class ByteWriter {
 
   #allocate(capacity: number): Buffer {
     if (!this.#transferable) return Buffer.allocUnsafe(capacity);
-    return Buffer.from(new ArrayBuffer(capacity));
+    return Buffer.allocUnsafeSlow(capacity);
   }
 
   u8(value: number): void {
@@ -92,6 +92,13 @@ export class ByteWriter {
     this.reserve(value.length);
     this.#bytes.set(value, this.#length);
     this.#length += value.length;
+  }
+
+  /** Room for `count` bytes, which the caller writes before anything else is written. */
+  claim(count: number): Buffer {
+    this.reserve(count);
+    this.#length += count;
+    return this.#bytes.subarray(this.#length - count, this.#length);
   }
 
   /** A length as varint, then the bytes. */

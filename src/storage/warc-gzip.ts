@@ -13,6 +13,8 @@ export const STORED_BLOCK_MAX = 65_535;
 const HEADER_BYTES = 10;
 const BLOCK_HEADER_BYTES = 5;
 const TRAILER_BYTES = 8;
+/** RFC 1952 §2.3: magic, deflate, no flags, no time, no extra flags, unknown system. */
+const MEMBER_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 const FLAG_HEADER_CRC = 2;
 const FLAG_EXTRA = 4;
 const FLAG_NAME = 8;
@@ -38,10 +40,26 @@ export function storedMemberBytes(recordBytes: number): number {
  * @returns a member in an ArrayBuffer of its own, so that it can be transferred to another thread
  */
 export function gzipStored(parts: readonly Uint8Array[]): Uint8Array {
+  const total = bytesOf(parts);
+  const out = Buffer.allocUnsafeSlow(storedMemberBytes(total));
+  writeStored(out, parts, total);
+  return out;
+}
+
+/** Bytes of all parts together. */
+export function bytesOf(parts: readonly Uint8Array[]): number {
   let total = 0;
   for (const part of parts) total += part.byteLength;
-  const out = Buffer.allocUnsafeSlow(storedMemberBytes(total));
-  out.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255], 0);
+  return total;
+}
+
+/**
+ * As `gzipStored`, into memory that is there already: a page's body is then copied once on its way to the storage thread.
+ * @param out exactly `storedMemberBytes(total)` long
+ * @param total `bytesOf(parts)`
+ */
+export function writeStored(out: Buffer, parts: readonly Uint8Array[], total: number): void {
+  out.set(MEMBER_HEADER, 0);
   let at = HEADER_BYTES;
   let left = total;
   let blockLeft = 0;
@@ -71,7 +89,6 @@ export function gzipStored(parts: readonly Uint8Array[]): Uint8Array {
   out.writeUInt32LE(storedChecksum(out, total), at);
   out.writeUInt32LE(total % 2 ** 32, at + 4);
   assert(at + TRAILER_BYTES === out.byteLength, () => `gzip member of ${at} bytes miscounted`);
-  return out;
 }
 
 /** CRC-32 over the data of the blocks just written: one call a block, not one for each small part, as a call costs half a microsecond. */

@@ -26,6 +26,16 @@ export interface ResponseMembers {
   readonly contentDigest: string;
 }
 
+/** A record before it becomes a gzip member: its bytes in pieces, one after the other. */
+export type RecordParts = readonly Uint8Array[];
+
+/** As ResponseMembers, not yet packed. */
+export interface ResponseRecords
+  extends Pick<ResponseMembers, 'responseId' | 'payloadDigest' | 'contentDigest'> {
+  readonly response: RecordParts;
+  readonly request: RecordParts;
+}
+
 /** What is common to every record about one fetch. */
 interface RecordOrigin {
   /** The URL as sent: absolute. */
@@ -83,6 +93,15 @@ let lastDate = { at: Number.NaN, text: '' };
 export function buildResponseMembers(
   input: RecordOrigin & { readonly response: FetchResponse },
 ): ResponseMembers {
+  const records = responseRecords(input);
+  const response = gzipStored(records.response);
+  return { ...records, response, request: gzipStored(records.request) };
+}
+
+/** As `buildResponseMembers`, the records left in parts. */
+export function responseRecords(
+  input: RecordOrigin & { readonly response: FetchResponse },
+): ResponseRecords {
   const { response } = input;
   const payloadHash = sha1(response.payload);
   const payloadDigest = labelledDigest(payloadHash);
@@ -95,8 +114,8 @@ export function buildResponseMembers(
     (response.truncated === undefined ? '' : `WARC-Truncated: ${response.truncated}\r\n`) +
     'Content-Type: application/http; msgtype=response\r\n';
   return {
-    response: buildMember(recordStart('response', responseId, input) + fields, block),
-    request: buildRequestMember({
+    response: recordParts(recordStart('response', responseId, input) + fields, block),
+    request: requestRecord({
       ...input,
       requestHead: response.requestHead,
       address: response.address,
@@ -112,19 +131,19 @@ export function buildResponseMembers(
  * The request record of an exchange. It has no payload and therefore no payload digest (WARC 1.1 §5.9).
  * @param input `requestHead` is the request as sent, ending in an empty line; `concurrentTo` the id of the response or revisit
  */
-export function buildRequestMember(
+export function requestRecord(
   input: RecordOrigin & {
     readonly requestHead: string;
     readonly address: string;
     readonly concurrentTo: string;
   },
-): Uint8Array {
+): RecordParts {
   const fields =
     `WARC-Concurrent-To: ${input.concurrentTo}\r\n` +
     addressField(input.address) +
     'Content-Type: application/http; msgtype=request\r\n';
   const block = Buffer.from(toByteString(input.requestHead), 'latin1');
-  return buildMember(recordStart('request', newRecordId(), input) + fields, [block]);
+  return recordParts(recordStart('request', newRecordId(), input) + fields, [block]);
 }
 
 /**
@@ -133,7 +152,7 @@ export function buildRequestMember(
  * that of the empty body of the 304.
  * The digest compared must be the payload's: equal decoded bodies with unequal payloads are not this kind of revisit.
  */
-export function buildRevisitMember(input: RevisitInput): Uint8Array {
+export function revisitRecord(input: RevisitInput): RecordParts {
   const identical = input.profile === 'identical-payload-digest';
   assert(!identical || input.payloadDigest !== undefined, () => 'revisit without its digest');
   const { refersTo } = input;
@@ -147,7 +166,12 @@ export function buildRevisitMember(input: RevisitInput): Uint8Array {
     (identical ? 'WARC-Truncated: length\r\n' : '') +
     'Content-Type: application/http; msgtype=response\r\n';
   const start = recordStart('revisit', input.recordId ?? newRecordId(), input);
-  return buildMember(start + fields, [encodeHttpHead(input.response, undefined)]);
+  return recordParts(start + fields, [encodeHttpHead(input.response, undefined)]);
+}
+
+/** `revisitRecord` as a gzip member. */
+export function buildRevisitMember(input: RevisitInput): Uint8Array {
+  return gzipStored(revisitRecord(input));
 }
 
 /**
@@ -191,8 +215,13 @@ function recordStart(type: string, recordId: string, origin: RecordOrigin): stri
   );
 }
 
-/** Adds block digest, length and the empty line, and packs head, block and record end into one gzip member. */
+/** A record as one gzip member. */
 function buildMember(fields: string, block: readonly Uint8Array[]): Uint8Array {
+  return gzipStored(recordParts(fields, block));
+}
+
+/** Adds block digest, length and the empty line: head, block and record end. */
+function recordParts(fields: string, block: readonly Uint8Array[]): RecordParts {
   let blockBytes = 0;
   for (const part of block) blockBytes += part.byteLength;
   const head = Buffer.from(
@@ -200,7 +229,7 @@ function buildMember(fields: string, block: readonly Uint8Array[]): Uint8Array {
       `Content-Length: ${blockBytes}\r\n\r\n`,
     'latin1',
   );
-  return gzipStored([head, ...block, RECORD_END]);
+  return [head, ...block, RECORD_END];
 }
 
 /** Whether the answer can have content at all: 1xx, 204 and 304 cannot (RFC 9110 §6.4.1). */

@@ -12,14 +12,15 @@ import { fieldValue } from '../../src/storage/header-lines.ts';
 import { checkWarc } from '../../src/storage/warc-check.ts';
 import { compressWarc } from '../../src/storage/warc-compress.ts';
 import { labelledDigest, sha1 } from '../../src/storage/warc-digest.ts';
+import { gzipStored } from '../../src/storage/warc-gzip.ts';
 import { warcPaths } from '../../src/storage/warc-names.ts';
 import { iterateRecords } from '../../src/storage/warc-reader.ts';
 import {
   buildMetadataMember,
-  buildRequestMember,
   buildResponseMembers,
   buildRevisitMember,
   newRecordId,
+  requestRecord,
 } from '../../src/storage/warc-record.ts';
 import { CASES_DIRECTORY, loadCases } from '../support/cases.ts';
 import {
@@ -113,12 +114,14 @@ function writeArchive(t: TestContext): ReturnType<typeof warcPaths> {
       }),
     );
     writer.append(
-      buildRequestMember({
-        ...origin,
-        requestHead: 'POST /?a=%ac HTTP/1.1\r\nX: \u0141\r\n\r\na=b&c=%ac',
-        address: '192.0.2.1',
-        concurrentTo: recordId,
-      }),
+      gzipStored(
+        requestRecord({
+          ...origin,
+          requestHead: 'POST /?a=%ac HTTP/1.1\r\nX: \u0141\r\n\r\na=b&c=%ac',
+          address: '192.0.2.1',
+          concurrentTo: recordId,
+        }),
+      ),
     );
     const fields = [['via', 'http://a.test/']] as const;
     writer.append(buildMetadataMember({ ...origin, concurrentTo: recordId, fields }));
