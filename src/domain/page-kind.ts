@@ -26,6 +26,8 @@ export function pageKindOf(url: string, type: MediaType, body: Uint8Array): Page
 
 /** A sitemap served as HTML begins with an XML declaration or its root element; a page hardly ever does. */
 function isMarkupSitemap(body: Uint8Array, type: MediaType): boolean {
+  // `<!D`: most pages are told by three bytes.
+  if (body[0] === 0x3c && body[1] === 0x21 && (body[2] ?? 0x2d) !== 0x2d) return false;
   const head = String.fromCharCode(...body.subarray(0, SITEMAP_START_BYTES));
   return SITEMAP_START.test(head) && isXmlSitemap(body, type.charset);
 }
