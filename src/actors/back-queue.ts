@@ -71,7 +71,9 @@ export class BackQueue {
 
   /** Appends an entry; its sequence is assigned here. A full buffer becomes a chunk row. */
   push(entry: Omit<QueueEntry, 'sequence'>): QueueEntry {
-    const placed: QueueEntry = { ...entry, sequence: this.#tail };
+    const { url, urlKey, depth, attempts, hops, purpose } = entry;
+    // Field by field: a spread costs several times as much, and this runs for every discovered URL.
+    const placed = { sequence: this.#tail, url, urlKey, depth, attempts, hops, purpose };
     this.#tail += 1;
     this.#buffer.push(placed);
     if (this.#buffer.length >= CHUNK_ENTRIES && this.#head < this.#chunkEnd) this.spill();

@@ -45,7 +45,7 @@ export class HostAdmission {
       if (!mayReplace || !this.#replacesDenied(urlKey)) return;
     }
     const { url, depth, hops, purpose, isHome, isSuspect } = link;
-    const inLinkHosts = ledger.counts.inLinks;
+    const inLinkHosts = ledger.inLinks;
     const band = priorityBand({ depth, inLinkHosts, isHome, isSuspect });
     queues.push(band, { url, urlKey, depth, attempts: 0, hops, purpose });
   }

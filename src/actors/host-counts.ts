@@ -12,8 +12,3 @@ export const ZERO_COUNTS: HostCounts = {
   trapped: 0,
   inLinks: 0,
 };
-
-/** `counts` with one of its totals raised. */
-export function raised(counts: HostCounts, name: keyof HostCounts, by = 1): HostCounts {
-  return { ...counts, [name]: counts[name] + by };
-}

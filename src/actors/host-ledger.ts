@@ -3,7 +3,7 @@
 
 import type { MonotonicMs, WallMs } from '../base/units.ts';
 import { wallMs } from '../base/units.ts';
-import { raised, ZERO_COUNTS } from './host-counts.ts';
+import { ZERO_COUNTS } from './host-counts.ts';
 import type { HostPlaceIdentity } from './messages.ts';
 import { auditEntry, type PageVerdict } from './page-outcome.ts';
 import { type Settlement, settlePage } from './page-settlement.ts';
@@ -13,16 +13,23 @@ import type { HostServices } from './services.ts';
 export class HostLedger {
   readonly #services: HostServices;
   readonly #id: HostPlaceIdentity;
-  #counts: HostCounts;
+  /** Raised in place, at every link and page; copied only when somebody asks. */
+  readonly #counts: { -readonly [Name in keyof HostCounts]: HostCounts[Name] };
 
   constructor(services: HostServices, id: HostPlaceIdentity, row: HostRow | undefined) {
     this.#services = services;
     this.#id = id;
-    this.#counts = row?.counts ?? ZERO_COUNTS;
+    this.#counts = { ...(row?.counts ?? ZERO_COUNTS) };
   }
 
+  /** The totals now; a copy. */
   get counts(): HostCounts {
-    return this.#counts;
+    return { ...this.#counts };
+  }
+
+  /** Links from other hosts so far. */
+  get inLinks(): number {
+    return this.#counts.inLinks;
   }
 
   /** Wall-clock time of a monotonic one of this process. */
@@ -32,19 +39,19 @@ export class HostLedger {
 
   /** A link from another host points here. */
   linkedFromOutside(): void {
-    this.#counts = raised(this.#counts, 'inLinks');
+    this.#counts.inLinks += 1;
   }
 
   /** A new URL enters the queue. */
   discovered(): void {
     this.#services.stage.count('urls.discovered');
-    this.#counts = raised(this.#counts, 'discovered');
+    this.#counts.discovered += 1;
   }
 
   /** A link that the known rules deny: it does not enter the seen set, so another spelling still may. */
   refused(): void {
     this.#services.stage.count('skipped.robots');
-    this.#counts = raised(this.#counts, 'robotsDenied');
+    this.#counts.robotsDenied += 1;
   }
 
   /** A queued entry that the rules deny now: kept aside, in case they change. */
@@ -58,9 +65,9 @@ export class HostLedger {
   /** A page request ended. The caller appends `again`, if there is one, and advances the queue in the same turn. */
   settled(entry: QueueEntry, outcome: FetchOutcome, verdict: PageVerdict): Settlement {
     const settlement = settlePage(this.#services, this.#id, entry, outcome, verdict);
-    this.#counts = raised(this.#counts, 'fetched');
-    if (settlement.failed) this.#counts = raised(this.#counts, 'failed');
-    if (settlement.stored) this.#counts = raised(this.#counts, 'stored');
+    this.#counts.fetched += 1;
+    if (settlement.failed) this.#counts.failed += 1;
+    if (settlement.stored) this.#counts.stored += 1;
     if (settlement.page !== undefined) {
       this.#services.stage.page(settlement.page);
       this.#services.stage.count('urls.settled');
@@ -73,7 +80,7 @@ export class HostLedger {
   forbidden(entry: QueueEntry, wallNow: WallMs): void {
     this.#services.stage.count('failures.address-forbidden');
     this.#services.stage.count('urls.settled');
-    this.#counts = raised(this.#counts, 'failed');
+    this.#counts.failed += 1;
     const { urlKey, url, depth, hops, purpose } = entry;
     const { hostKey, partition } = this.#id;
     this.#services.stage.page({

@@ -63,7 +63,8 @@ export class HostQueues {
   /** Appends an entry; the frontier log gets it in the same commit. */
   push(band: Band, entry: Omit<QueueEntry, 'sequence'>): void {
     const placed = this.#bands[band].push(entry);
-    this.#stage.discovered({ ...this.#id, band, entry: placed });
+    const { hostKey, partition } = this.#id;
+    this.#stage.discovered({ hostKey, partition, band, entry: placed });
     this.#stage.count(QUEUED[band]);
     this.#count();
   }
