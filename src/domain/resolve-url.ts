@@ -104,15 +104,15 @@ function scanQuery(text: string, from: number, notes: ScanNotes): number {
 }
 
 /**
- * Proves that a host that starts at `from` and ends at a `/` or with the text is copied unchanged by the host parser.
- * @returns index behind the host; −1 when not proven (a port, userinfo, upper case, an IP address, an `xn--` label, a final dot)
+ * Proves that a host that starts at `from` and ends at a `/`, a `:` or with the text is copied unchanged by the host parser.
+ * @returns index behind the host; −1 when not proven (userinfo, upper case, an IP address, an `xn--` label, a final dot)
  */
 function scanHost(text: string, from: number): number {
   let at = from;
   let labelAt = from;
   for (; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === 0x2f) break;
+    if (code === 0x2f || code === 0x3a) break;
     if (code >= 128 || HOST_CLASS[code] === STOP) return -1;
     if (code === 0x2e) labelAt = at + 1;
     // An ACE label has to be decoded to be judged (UTS #46 §4.2). Only a label's start matters, but `--` is rare enough to ask for.
@@ -122,6 +122,23 @@ function scanHost(text: string, from: number): number {
   // "Ends in a number" makes it an IPv4 address (URL Standard §3.5): such a last label starts with a digit.
   const first = text.charCodeAt(labelAt);
   return first >= 0x30 && first <= 0x39 ? -1 : at;
+}
+
+/**
+ * Proves that the port that starts at `from` is copied unchanged: one to five digits, no leading zero, in range, no scheme's own.
+ * @returns index behind the port, where a `/` or the end of the text is; −1 when not proven
+ */
+function scanPort(text: string, from: number): number {
+  let port = 0;
+  let at = from;
+  for (; at < text.length && at - from <= 5; at += 1) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (digit < 0 || digit > 9) break;
+    port = 10 * port + digit;
+  }
+  const isPlain = at > from && text.charCodeAt(from) !== 0x30 && port <= 65_535;
+  if (!isPlain || port === 80 || port === 443) return -1;
+  return at === text.length || text.charCodeAt(at) === 0x2f ? at : -1;
 }
 
 /**
@@ -183,7 +200,10 @@ function resolveAbsolute(
 ): string | undefined {
   const hostEnd = scanHost(reference, hostAt);
   if (hostEnd === -1) return undefined;
-  const end = hostEnd === reference.length ? hostEnd : scanPath(reference, hostEnd + 1, notes);
+  const hasPort = reference.charCodeAt(hostEnd) === 0x3a;
+  const pathAt = hasPort ? scanPort(reference, hostEnd + 1) : hostEnd;
+  if (pathAt === -1) return undefined;
+  const end = pathAt === reference.length ? pathAt : scanPath(reference, pathAt + 1, notes);
   if (end === -1) return undefined;
   // Most links stay on their host: comparing is cheaper than slicing, and all of them then share one string.
   const isSame =
@@ -191,7 +211,7 @@ function resolveAbsolute(
     hostEnd - hostAt === base.host.length &&
     reference.startsWith(base.host, hostAt);
   notes.host = isSame ? base.host : reference.slice(hostAt, hostEnd);
-  return hostEnd === reference.length ? `${reference}/` : cut(reference, 0, end);
+  return pathAt === reference.length ? `${reference}/` : cut(reference, 0, end);
 }
 
 /** `page`, `./page`, `../page`: leading dot segments are taken off the base's directory, the rest is appended. */
