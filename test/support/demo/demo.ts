@@ -5,11 +5,8 @@ import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
-import { createIdentityRules } from '../../../src/domain/canonical-query.ts';
-import { canonicalize } from '../../../src/domain/canonical-url.ts';
-import { ReadStore } from '../../../src/storage/read-store.ts';
-import { WARC_PREFIX } from '../../../src/storage/warc-names.ts';
 import { PROJECT_ROOT } from '../command-line.ts';
+import { storedPages } from '../crawl/stored-crawl.ts';
 import { type StartedWeb, startWeb } from '../server/start-web.ts';
 import { type PartialWorldOptions, VARIED_FEATURES } from '../world/world-options.ts';
 import { takeDemoFolder } from './demo-folder.ts';
@@ -92,7 +89,7 @@ async function conclude(web: StartedWeb): Promise<number> {
     fromSeeds: [...web.world.seeds()],
     scope: 'hosts',
   } as const;
-  const stored = judgeStored(web.world, await storedPages(), walk);
+  const stored = judgeStored(web.world, await storedPages(DATA), walk);
   const judged = await web.judge({ minGapMs: MIN_GAP_MS, coverage: walk });
   const ok = judged.ok && isWhole(stored);
   say('');
@@ -106,22 +103,6 @@ async function conclude(web: StartedWeb): Promise<number> {
   say(`  node cluster.js audit --data ${shown(DATA)}`);
   say(`  node cluster.js inspect    in a second terminal, while a crawl runs`);
   return ok ? 0 : EXIT_BROKEN;
-}
-
-/** Canonical URLs of the stored 200 pages; one that has two rows is twice in the list. */
-async function storedPages(): Promise<string[]> {
-  const rules = createIdentityRules({ stripSessions: true });
-  const store = new ReadStore(DATA, WARC_PREFIX);
-  try {
-    return [...store.pages()]
-      .filter(({ row }) => row.status === 200)
-      .map(({ row: { url } }) => {
-        const found = canonicalize(url, rules);
-        return found.kind === 'canonical' ? found.canonical : url;
-      });
-  } finally {
-    await store.close();
-  }
 }
 
 function archives(): string[] {
