@@ -39,6 +39,8 @@ export class ReplayTally {
   readonly #seen: SeenView;
   readonly #keyOf: (canonical: string) => UrlKey;
   readonly #maxDepth: number;
+  /** Pages whose links are on their way yet. */
+  readonly #unparsed: ReadonlySet<UrlKey>;
   readonly #failed = { timeout: 0, 'out-of-memory': 0, failed: 0, 'no-body': 0 };
   readonly #sums = { ok: 0, links: 0, nofollow: 0, noindex: 0, newLinks: 0, pagesWithNewLinks: 0 };
 
@@ -48,6 +50,7 @@ export class ReplayTally {
     this.#robots = new StoredRobots(reading);
     this.#seen = seen;
     this.#keyOf = (canonical) => reading.hasher.urlKey(canonical);
+    this.#unparsed = reading.store.unparsedKeys();
     this.#maxDepth = reading.config.maxDepth ?? Number.POSITIVE_INFINITY;
   }
 
@@ -61,8 +64,8 @@ export class ReplayTally {
     }
     const parsed = outcome.value;
     const followed = parsed.links.filter(({ nofollow }) => nofollow !== true);
-    const newLinks =
-      depth >= this.#maxDepth ? [] : followed.map((link) => link.url).filter(this.#isNew);
+    const isSettled = depth < this.#maxDepth && !this.#unparsed.has(page.urlKey);
+    const newLinks = !isSettled ? [] : followed.map((link) => link.url).filter(this.#isNew);
     this.#sums.ok += 1;
     this.#sums.links += parsed.links.length;
     this.#sums.nofollow += parsed.links.length - followed.length;

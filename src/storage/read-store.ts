@@ -140,7 +140,7 @@ export class ReadStore {
 
   /** The seen set as of now; the caller closes it. */
   seen(): SeenView {
-    return SeenView.open(this.#dir, this.#tables);
+    return new SeenView(this.#dir, this.#tables);
   }
 
   /** The crawl's durable counters by name. */
@@ -148,13 +148,21 @@ export class ReadStore {
     return readCounters(this.#tables);
   }
 
+  /** Every request the crawl made, oldest first. */
+  audit(): Generator<AuditEntry> {
+    return readAuditLog(this.#dir, readCommitted(this.#tables).audit);
+  }
+
   /**
-   * Every request the crawl made, oldest first.
+   * The requests to one host, oldest first.
    * @param segmentsMax only those in the last so many files of the log (64 MiB each)
    */
-  audit(segmentsMax = Number.POSITIVE_INFINITY): Generator<AuditEntry> {
+  *auditOf(host: string, segmentsMax: number): Generator<AuditEntry> {
     const segments = readCommitted(this.#tables).audit;
-    return readAuditLog(this.#dir, segments.slice(Math.max(segments.length - segmentsMax, 0)));
+    const last = segments.slice(Math.max(segments.length - segmentsMax, 0));
+    for (const entry of readAuditLog(this.#dir, last, host)) {
+      if (entry.host === host) yield entry;
+    }
   }
 
   /** WARC files in the order of their numbers. */

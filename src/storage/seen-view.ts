@@ -1,6 +1,6 @@
-// The seen set as a reader outside the crawl finds it (DESIGN.md §6, for why and replay): the published runs, and the keys that only the
-// frontier log holds so far. Exact as of one commit. While the crawl runs, the storage thread may merge runs and drop segments between our
-// look at the manifest and our opening of the files; then everything is read again.
+// The seen set as a reader outside the storage thread finds it (DESIGN.md §6, for why and replay): the published runs, and the keys that only
+// the frontier log holds so far, which are read when a key is in no run. Exact as of a commit not older than the opening. Keys leave the
+// log only when a run has them, so the log is read before the runs; files that the crawl merges away in between make us look again.
 
 import { join } from 'node:path';
 import { HashTable64 } from '../base/hash-table64.ts';
@@ -22,45 +22,71 @@ const HALF_BITS = 32n;
 
 /** Answers whether a URL was ever accepted. */
 export class SeenView {
-  readonly #runs: readonly SeenRun[];
-  readonly #logged: HashTable64;
+  readonly #dir: string;
+  readonly #tables: Tables;
+  #runs: readonly SeenRun[];
+  #logged: HashTable64 | undefined;
 
-  private constructor(runs: readonly SeenRun[], logged: HashTable64) {
-    this.#runs = runs;
-    this.#logged = logged;
+  /** @throws CrawlError data-damaged when a run that is committed stays unreadable */
+  constructor(dir: string, tables: Tables) {
+    this.#dir = dir;
+    this.#tables = tables;
+    this.#runs = lookAgain(tables, () => openRuns(dir, tables));
   }
 
   /** @throws CrawlError data-damaged when a run or segment that is committed stays unreadable */
-  static open(dir: string, tables: Tables): SeenView {
-    for (let look = 1; ; look += 1) {
-      tables.root.resetReadTxn();
-      const runs: SeenRun[] = [];
-      try {
-        const logged = loggedKeys(dir, tables);
-        for (const entry of readManifest(tables).runs) {
-          const path = join(folderOf(dir, 'frontier'), runName(entry.file));
-          const opened = SeenRun.open(path, { verifyKeys: false, filter: true });
-          if (opened.kind === 'damaged') throw damaged(opened.reason);
-          runs.push(opened.run);
-        }
-        return new SeenView(runs, logged);
-      } catch (error) {
-        for (const run of runs) run.close();
-        if (look >= LOOKS_MAX) throw error;
-      }
-    }
-  }
-
   has(key: UrlKey): boolean {
-    if (this.#logged.hasKey(key)) return true;
-    const high = Number(key >> HALF_BITS);
-    const low = Number(BigInt.asUintN(32, key));
-    return this.#runs.some((run) => run.has(high, low));
+    if (this.#isInRuns(key)) return true;
+    if (this.#logged === undefined) {
+      const { logged, runs } = lookAgain(this.#tables, () => ({
+        logged: loggedKeys(this.#dir, this.#tables),
+        runs: openRuns(this.#dir, this.#tables),
+      }));
+      this.close();
+      this.#runs = runs;
+      this.#logged = logged;
+      if (this.#isInRuns(key)) return true;
+    }
+    return this.#logged.hasKey(key);
   }
 
   close(): void {
     for (const run of this.#runs) run.close();
+    this.#runs = [];
   }
+
+  #isInRuns(key: UrlKey): boolean {
+    const high = Number(key >> HALF_BITS);
+    const low = Number(BigInt.asUintN(32, key));
+    return this.#runs.some((run) => run.has(high, low));
+  }
+}
+
+/** Repeats a look at files that vanish while the newest commit does not name them any more. */
+function lookAgain<Result>(tables: Tables, look: () => Result): Result {
+  for (let looks = 1; ; looks += 1) {
+    tables.root.resetReadTxn();
+    try {
+      return look();
+    } catch (error) {
+      if (looks >= LOOKS_MAX) throw error;
+    }
+  }
+}
+
+function openRuns(dir: string, tables: Tables): SeenRun[] {
+  tables.root.resetReadTxn();
+  const runs: SeenRun[] = [];
+  for (const entry of readManifest(tables).runs) {
+    const path = join(folderOf(dir, 'frontier'), runName(entry.file));
+    const opened = SeenRun.open(path, { verifyKeys: false, filter: true });
+    if (opened.kind === 'damaged') {
+      for (const run of runs) run.close();
+      throw damaged(opened.reason);
+    }
+    runs.push(opened.run);
+  }
+  return runs;
 }
 
 function loggedKeys(dir: string, tables: Tables): HashTable64 {
