@@ -42,12 +42,29 @@ export class HostAdmission {
       if (!isUnproven) ledger.discovered();
     } else {
       const mayReplace = !isUnproven && (link.isRespelled || link.hops > 0);
-      if (!mayReplace || !this.#replacesDenied(urlKey)) return;
+      if (!mayReplace) return;
+      if (!this.#replacesDenied(urlKey)) {
+        if (link.isRespelled) this.#keepSpare(link);
+        return;
+      }
     }
     const { url, depth, hops, purpose, isHome, isSuspect } = link;
     const inLinkHosts = ledger.inLinks;
     const band = priorityBand({ depth, inLinkHosts, isHome, isSuspect });
     queues.push(band, { url, urlKey, depth, attempts: 0, hops, purpose });
+  }
+
+  /**
+   * An allowed spelling of a URL whose canonical spelling is not allowed: that one may still stand in the queue, from before the rules were
+   * known, and be denied when its turn comes. The spare comes after everything that is queued now, and then takes its place.
+   */
+  #keepSpare(link: RoutedLink): void {
+    const { services, robots, queues } = this.#owner;
+    if (robots.knownVerdict(services.canonicalOf(link.url))?.allowed !== false) return;
+    const urlKey = services.spellingKeyOf(link.url);
+    if (!services.seen.addIfNew(urlKey)) return;
+    const { url, depth, hops, purpose } = link;
+    queues.push(2, { url, urlKey, depth, attempts: 0, hops, purpose });
   }
 
   /** True for an entry that was queued under the key of its spelling, before the rules were known. */

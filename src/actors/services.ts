@@ -79,6 +79,8 @@ export interface HostServices {
   toHost(host: ActorRef<HostMessage>, message: HostMessage): void;
   /** Identity of a URL: key of its canonical form. */
   keyOf(url: string): UrlKey;
+  /** Canonical form of a URL; one that has none is its own. */
+  canonicalOf(url: string): string;
   /** Key of a URL exactly as it is spelled. */
   spellingKeyOf(url: string): UrlKey;
   /** Canonical host name of a URL. */

@@ -2,7 +2,7 @@
 // the simulator both build their shards here, so what is simulated is what runs (DESIGN.md §11).
 
 import { assert } from '../base/assert.ts';
-import type { HostKey, MonotonicMs, PartitionIndex, UrlKey, WallMs } from '../base/units.ts';
+import type { HostKey, MonotonicMs, PartitionIndex, WallMs } from '../base/units.ts';
 import { parseBase } from '../domain/base-url.ts';
 import type { IdentityRules } from '../domain/canonical-query.ts';
 import { canonicalize } from '../domain/canonical-url.ts';
@@ -180,7 +180,8 @@ export function assembleShard(
     loopDelayMs: means.loopDelayMs,
     toShard: (message) => dispatcher.tell(ref, message),
     toHost: (host, message) => dispatcher.tell(host, message),
-    keyOf: (url) => keyOf(url, hasher, plan.rules),
+    keyOf: (url) => hasher.urlKey(canonicalOf(url, plan.rules)),
+    canonicalOf: (url) => canonicalOf(url, plan.rules),
     spellingKeyOf: (url) => hasher.urlKey(url),
     hostOf: (url) => parseBase(url)?.host ?? '',
     askRobots: (asker, url) => self.robots.ask(asker, url),
@@ -199,8 +200,8 @@ export function assembleShard(
 /** Every host of the shard may have told it that it is ready, and every peer have sent what its credits allow. */
 const SHARD_MAILBOX_MAX = 2 ** 20;
 
-/** The identity of a URL; one that cannot be canonicalised is its own. */
-function keyOf(url: string, hasher: UrlHasher, rules: IdentityRules): UrlKey {
+/** The canonical form of a URL; one that cannot be canonicalised is its own. */
+function canonicalOf(url: string, rules: IdentityRules): string {
   const canonical = canonicalize(url, rules);
-  return hasher.urlKey(canonical.kind === 'canonical' ? canonical.canonical : url);
+  return canonical.kind === 'canonical' ? canonical.canonical : url;
 }

@@ -77,12 +77,14 @@ export class SharedBudget {
     const row = this.#rowOf(key);
     if (!this.#tryOpen(row)) return { kind: 'wait', ticketMs: this.#later(nowMs) };
     if (this.#gapMs === 0) return TAKEN;
-    const hasTicket = ticketMs !== undefined && nowMs >= ticketMs;
-    const arrangedMs = hasTicket ? nowMs : this.#arrange(row, nowMs);
-    const startMs = arrangedMs <= nowMs ? this.#start(row, nowMs) : arrangedMs;
-    if (startMs <= nowMs) return TAKEN;
+    const readyMs = this.#start(row, nowMs);
+    if (readyMs <= nowMs) return TAKEN;
     this.#close(row);
-    return { kind: 'wait', ticketMs: startMs as MonotonicMs };
+    const hasTicket = ticketMs !== undefined && nowMs >= ticketMs;
+    return {
+      kind: 'wait',
+      ticketMs: (hasTicket ? readyMs : this.#arrange(row, readyMs)) as MonotonicMs,
+    };
   }
 
   /** A use ended. */
@@ -97,8 +99,8 @@ export class SharedBudget {
   }
 
   /**
-   * Starts a use unless the last one started less than a gap ago: arrangements are plans, and whoever comes later than planned must not
-   * come too close to the next. @returns `nowMs`, or when to try again
+   * Starts a use unless the last one started less than a gap ago. Tickets are plans that spread those who wait, no claims: who comes late
+   * must not come too close to the next, and a place whose ticket was given up (its user fell asleep) must not stay empty. @returns `nowMs`, or when to try again
    */
   #start(row: number, nowMs: number): number {
     const nowMicros = BigInt(Math.round(nowMs * 1_000));

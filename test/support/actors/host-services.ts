@@ -37,10 +37,11 @@ export function lendServices(
     full: () => {},
   });
   const seen = new Set<bigint>();
-  const keyOf = (url: string): UrlKey => {
+  const canonicalOf = (url: string): string => {
     const canonical = canonicalize(url, CRAWL_RULES);
-    return hasher.urlKey(canonical.kind === 'canonical' ? canonical.canonical : url);
+    return canonical.kind === 'canonical' ? canonical.canonical : url;
   };
+  const keyOf = (url: string): UrlKey => hasher.urlKey(canonicalOf(url));
   const services: HostServices = {
     policy: {
       gap: GAP,
@@ -72,6 +73,7 @@ export function lendServices(
     toShard: () => {},
     toHost: () => {},
     keyOf,
+    canonicalOf,
     spellingKeyOf: (url) => hasher.urlKey(url),
     hostOf: (url) => new URL(url).hostname,
     askRobots: () => 1,

@@ -86,6 +86,8 @@ class Simulation {
   #lookedMs = -LOOK_MS;
   #commits = 0;
   #backMs = 0;
+  /** True when the page limit was reached and this run was told to drain, as the main thread does. */
+  #isSpent = false;
   /** Requests of earlier runs in the log. */
   #entriesBefore = 0;
   /** Retry-After waits that a crash may have made us forget: their answers were not committed. */
@@ -141,6 +143,7 @@ class Simulation {
     const { kernel } = this;
     kernel.faultsOn = false;
     kernel.note('faults off');
+    this.#isSpent = false;
     this.#node.tellAll({ kind: 'resume-all' });
     const until = kernel.nowMs + LIVENESS_MS_MAX;
     const reason = this.#runUntil(Infinity, () => this.#isDone() || kernel.nowMs > until);
@@ -213,8 +216,8 @@ class Simulation {
 
   #crash(crash: CrashPlan): void {
     const { kernel } = this;
-    this.#accountForLoss();
     this.#node.kill();
+    this.#accountForLoss();
     this.#entriesBefore = this.log.entries.length;
     kernel.note(`end ${crash.kind} ${crash.at?.boundary ?? ''}`);
     for (const hostKey of this.#disk.logged.keys()) checkHost(kernel, this.#disk, hostKey);
@@ -228,6 +231,7 @@ class Simulation {
     kernel.count('recovered.entries', this.#disk.recover());
     for (const hostKey of this.#disk.logged.keys()) checkHost(kernel, this.#disk, hostKey);
     this.#starts.push({ atMs: kernel.nowMs, entries: this.#entriesBefore });
+    this.#isSpent = false;
     this.#node = this.#newNode();
     kernel.count('reparsed', this.#disk.unparsed.size);
     this.#node.start();
@@ -286,9 +290,12 @@ class Simulation {
 
   /** True when nothing is left that could be fetched. */
   #isDone(): boolean {
+    if (this.#plan.maxPages > 0 && this.#node.allowance.isSpent) {
+      if (!this.#isSpent) this.#node.tellAll({ kind: 'drain' });
+      this.#isSpent = true;
+      return this.#node.isQuiet && this.#node.fetch.inFlight === 0;
+    }
     if (!this.#node.isQuiet) return false;
-    const { allowance } = this.#node;
-    if (this.#plan.maxPages > 0 && allowance.isSpent) return this.#node.fetch.inFlight === 0;
     return this.#waitingHosts().length === 0;
   }
 

@@ -1,0 +1,83 @@
+import { deepStrictEqual, strictEqual, throws } from 'node:assert';
+import { test } from 'node:test';
+import { FetchGate } from '../../../src/actors/fetch-gate.ts';
+import { HostPace } from '../../../src/actors/host-pace.ts';
+import type { FetchOutcome, FetchPort, FetchRequest } from '../../../src/actors/ports.ts';
+import { at, HOST, responseOf } from '../../support/actors-fixtures.ts';
+
+/** A port that ends its requests when told. */
+class HeldFetches implements FetchPort {
+  readonly open = new Map<number, (outcome: FetchOutcome) => void>();
+  readonly requests: FetchRequest[] = [];
+  readonly aborted: number[] = [];
+
+  start(request: FetchRequest, ended: (outcome: FetchOutcome) => void): void {
+    this.requests.push(request);
+    this.open.set(request.fetchId, ended);
+  }
+
+  abort(fetchId: number): void {
+    this.aborted.push(fetchId);
+  }
+
+  release(): void {}
+}
+
+const REQUEST = {
+  purpose: 'page' as const,
+  url: 'http://h.test/',
+  addresses: ['192.0.2.1'],
+  etag: undefined,
+  lastModified: undefined,
+};
+
+function gateOf(slotsMax: number) {
+  const port = new HeldFetches();
+  const freed: number[] = [];
+  const gate = new FetchGate(port, slotsMax, () => freed.push(gate.inFlight));
+  const pace = HostPace.fresh({ minGapMs: 1, maxCrawlDelayMs: 1, latencyFactor: 0 });
+  const permit = pace.tryPermit(at(0));
+  if (permit === undefined) throw new Error('a fresh host has a permit');
+  const ended: string[] = [];
+  const start = () =>
+    gate.start({
+      ...{ hostKey: HOST, permit, nowMs: at(0), request: REQUEST },
+      ended: (outcome) => ended.push(outcome.kind),
+    });
+  return { gate, port, freed, ended, start };
+}
+
+test('FetchGate.tryReserve counts slots set aside and requests in flight (I10)', () => {
+  const { gate, port, freed, ended, start } = gateOf(1);
+  strictEqual(gate.tryReserve(), true);
+  strictEqual(gate.tryReserve(), false);
+  start();
+  strictEqual(gate.inFlight, 1);
+  strictEqual(gate.tryReserve(), false);
+  port.open.get(1)?.(responseOf(''));
+  deepStrictEqual([ended, freed, gate.inFlight], [['response'], [0], 0]);
+  strictEqual(gate.tryReserve(), true);
+  gate.returnSlot();
+  strictEqual(freed.length, 2);
+});
+
+test('FetchGate.start takes a slot and a permit, and one request a host (I1)', () => {
+  const { gate, start } = gateOf(4);
+  throws(start, /a request without a slot/);
+  gate.tryReserve();
+  gate.tryReserve();
+  start();
+  throws(start, /second request in flight/);
+  throws(() => {
+    gate.cancelReservation();
+    gate.cancelReservation();
+  }, /not reserved/);
+});
+
+test('FetchGate.abortAll aborts what is in flight', () => {
+  const { gate, port, start } = gateOf(2);
+  gate.tryReserve();
+  start();
+  gate.abortAll();
+  deepStrictEqual(port.aborted, [1]);
+});
