@@ -20,7 +20,7 @@ export const RETRY_AFTER_SECONDS = 3;
 /** Bytes that a hostile server has sent at most when it is cut off; by name. */
 export const bytesSent = new Map<string, number>();
 
-const BOMB = Buffer.concat([Buffer.from(links('/after')), Buffer.alloc(20_000_000, ' ')]);
+const BOMB = Buffer.alloc(20_000_000, ' ');
 
 /** @param port of the web, for absolute links */
 export function hostileSite(port: number): Site {
@@ -67,7 +67,7 @@ function bodies(): Site {
     'cut-gzip.test/': coded('gzip', whole.subarray(0, whole.length >> 1)),
     'trailing.test/': coded(
       'deflate',
-      Buffer.concat([deflateSync(links('/after')), deflateSync('second'), Buffer.from('junk')]),
+      Buffer.concat([deflateSync(`deflated ${links('/after')}`), deflateSync('second'), Buffer.from('junk')]),
     ),
     'short.test/': (socket) => {
       socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000\r\n\r\nhalf`);
@@ -83,7 +83,7 @@ function bodies(): Site {
     },
     'reset.test/': (socket) => void socket.resetAndDestroy(),
     'continue.test/': (socket) =>
-      void socket.write(`HTTP/1.1 100 Continue\r\n\r\n${page(links('/after'))}`),
+      void socket.write(`HTTP/1.1 100 Continue\r\n\r\n${page(`continued ${links('/after')}`)}`),
   };
 }
 
@@ -91,16 +91,21 @@ function refusals(): Site {
   return {
     'unauthorised.test/': response('401 Unauthorized'),
     'busy.test/': response('429 Too Many Requests', 'Retry-After: 100000\r\n'),
-    'seconds.test': pausing(() => String(RETRY_AFTER_SECONDS)),
-    'date.test': pausing(() => new Date(Date.now() + RETRY_AFTER_SECONDS * 1_000).toUTCString()),
+    'seconds.test': pausing('seconds', () => String(RETRY_AFTER_SECONDS)),
+    'date.test': pausing('date', () =>
+      new Date(Date.now() + RETRY_AFTER_SECONDS * 1_000).toUTCString(),
+    ),
   };
 }
 
-/** The root links to two pages; the first request for one of them is answered by 503. */
-function pausing(retryAfter: () => string): Answer {
+/**
+ * The root links to two pages; the first request for one of them is answered by 503.
+ * @param title tells its root from others: links of exact duplicates are not followed again
+ */
+function pausing(title: string, retryAfter: () => string): Answer {
   let refused = false;
   return (socket, { path }) => {
-    if (path === '/') socket.write(page(links('/a', '/b')));
+    if (path === '/') socket.write(page(`${title} ${links('/a', '/b')}`));
     else if (refused) socket.write(page('text'));
     else {
       refused = true;
