@@ -35,7 +35,7 @@ export default defineConfig({
   // the next run. In seconds. (--linger)
   // lingerSeconds: 5,
 
-  // Keep going: visit due pages again and wait for new work. (--continuous)
+  // Keep going when there is nothing left to fetch: wait for new work. (--continuous)
   // continuous: false,
 
   // Read the sitemaps that robots.txt files name.

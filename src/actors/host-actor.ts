@@ -140,6 +140,7 @@ export class HostActor implements Actor<HostMessage> {
       waitsFor: this.#pace.waitReason(),
       addresses: this.#addresses.list,
       addressesPending: this.#addresses.pending,
+      addressesExpireMs: this.#addresses.expiresMs,
       robots: this.#robots.rows().map(({ rules: _rules, ...row }) => row),
       counts: this.#ledger.counts,
       contact: this.#contact,

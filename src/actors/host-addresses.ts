@@ -33,6 +33,11 @@ export class HostAddresses {
     return this.#pending;
   }
 
+  /** Until when the last answer holds, by the monotonic clock; negative when it does not. */
+  get expiresMs(): number {
+    return this.#expiresMs;
+  }
+
   /** Whether the last answer still holds at a time. */
   usable(atMs: MonotonicMs): boolean {
     return (this.#list.length > 0 || this.#forbidden) && atMs < this.#expiresMs;

@@ -3,7 +3,7 @@
 
 import type { MonotonicMs, WallMs } from '../base/units.ts';
 import { wallMs } from '../base/units.ts';
-import { raised, ZERO_COUNTS } from './host-row.ts';
+import { raised, ZERO_COUNTS } from './host-counts.ts';
 import type { HostPlaceIdentity } from './messages.ts';
 import { auditEntry, type PageVerdict } from './page-outcome.ts';
 import { type Settlement, settlePage } from './page-settlement.ts';
@@ -116,6 +116,9 @@ export class HostLedger {
     readonly verdict: PageVerdict;
   }): void {
     const toWall = (ms: MonotonicMs): WallMs => this.wallOf(ms);
-    this.#services.stage.audit(auditEntry({ ...request, host: this.#id.host, toWall }));
+    const runStartedAt = this.#services.startedAt;
+    this.#services.stage.audit(
+      auditEntry({ ...request, host: this.#id.host, runStartedAt, toWall }),
+    );
   }
 }

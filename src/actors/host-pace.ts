@@ -87,6 +87,7 @@ export class HostPace {
     row: GapRow;
     crawlDelayMs: number;
     lastEndedMs: MonotonicMs;
+    lastEndedAt: WallMs;
     nowMs: MonotonicMs;
     wallNow: WallMs;
   }): HostPace {
@@ -98,7 +99,9 @@ export class HostPace {
       crawlDelayMs: options.crawlDelayMs,
     };
     const pace = new HostPace(options.policy, state, options.lastEndedMs, true);
-    const pauseMs = Math.min(Math.max(row.pausedUntil - options.wallNow, 0), RETRY_AFTER_MAX_MS);
+    // A clock that was put back would stretch a pause; none began before the last request ended.
+    const sinceMs = Math.max(options.wallNow, options.lastEndedAt);
+    const pauseMs = Math.min(Math.max(row.pausedUntil - sinceMs, 0), RETRY_AFTER_MAX_MS);
     if (pauseMs > 0) pace.#pausedUntilMs = monotonicMs(options.nowMs + pauseMs);
     return pace;
   }

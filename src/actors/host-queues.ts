@@ -6,6 +6,14 @@ import { BackQueue, type ChunkStore, EMPTY_CURSORS } from './back-queue.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import { BANDS, type Band, type HostRow, type QueueEntry, type StateReader } from './ports.ts';
 
+/** Queue entries that all awake hosts of a shard hold in memory; the shard puts hosts to sleep when they grow too many (I10). */
+export interface Residency {
+  entries: number;
+}
+
+/** Counters of URLs waiting, by band. */
+const QUEUED = ['queued.0', 'queued.1', 'queued.2'] as const;
+
 interface QueueIdentity {
   readonly hostKey: HostKey;
   readonly partition: PartitionIndex;
@@ -13,16 +21,21 @@ interface QueueIdentity {
 
 interface QueueServices {
   readonly stage: CheckpointStage;
+  readonly residency: Residency;
   readonly reader: Pick<StateReader, 'chunk'>;
 }
 
 export class HostQueues {
   readonly #stage: CheckpointStage;
+  readonly #residency: Residency;
+  /** Entries of this host in `#residency`. */
+  #resident = 0;
   readonly #id: QueueIdentity;
   readonly #bands: readonly [BackQueue, BackQueue, BackQueue];
 
   constructor(services: QueueServices, id: QueueIdentity, row: HostRow | undefined) {
     this.#stage = services.stage;
+    this.#residency = services.residency;
     this.#id = id;
     const open = (band: Band) =>
       new BackQueue(chunkStore(services, id, band), row?.queues[band] ?? EMPTY_CURSORS);
@@ -51,13 +64,17 @@ export class HostQueues {
   push(band: Band, entry: Omit<QueueEntry, 'sequence'>): void {
     const placed = this.#bands[band].push(entry);
     this.#stage.discovered({ ...this.#id, band, entry: placed });
+    this.#stage.count(QUEUED[band]);
+    this.#count();
   }
 
   /** The next entry: the oldest of the best band that has one. */
   peek(): { readonly band: Band; readonly entry: QueueEntry } | undefined {
     for (const band of BANDS) {
       const entry = this.#bands[band].peek();
-      if (entry !== undefined) return { band, entry };
+      if (entry === undefined) continue;
+      this.#count();
+      return { band, entry };
     }
     return undefined;
   }
@@ -65,6 +82,8 @@ export class HostQueues {
   /** The head of a band is done. */
   advance(band: Band): void {
     this.#bands[band].advance();
+    this.#stage.count(QUEUED[band], -1);
+    this.#count();
   }
 
   /** Moves buffered entries into chunk rows. The host's row must be staged in the same turn. */
@@ -75,6 +94,13 @@ export class HostQueues {
   /** Spills and forgets what is in memory. */
   unload(): void {
     for (const queue of this.#bands) queue.unload();
+    this.#count();
+  }
+
+  #count(): void {
+    const resident = this.resident;
+    this.#residency.entries += resident - this.#resident;
+    this.#resident = resident;
   }
 }
 

@@ -62,12 +62,28 @@ export class HostRobots {
     }
   }
 
+  /**
+   * Ends the life of rules fetched in the future: the clock was put back, so nobody knows how old they are (RFC 9309 §2.4: 24 hours).
+   * Call after a start. @returns the rows that changed, to be stored, so that the next life of this actor knows too
+   */
+  mistrustFuture(wallNow: WallMs): readonly RobotsRow[] {
+    const changed: RobotsRow[] = [];
+    for (const state of this.#origins.values()) {
+      const { row } = state;
+      if (row === undefined || row.fetchedAt <= wallNow) continue;
+      const failingSince = wallMs(Math.min(row.failingSince, wallNow));
+      state.row = { ...row, fetchedAt: wallNow, expiresAt: wallNow, failingSince };
+      changed.push(state.row);
+    }
+    return changed;
+  }
+
   /** Whether `url` may be sent now. */
   admission(url: string, wallNow: WallMs): Admission {
     const origin = originOf(url);
     const state = this.#origins.get(origin);
     if (state?.asking === true) return { kind: 'wait', untilAt: wallMs(0) };
-    if (state?.row === undefined || state.refresh || isStale(state.row, wallNow)) {
+    if (state?.row === undefined || state.refresh || wallNow >= state.row.expiresAt) {
       const robotsUrl = robotsUrlOf(url);
       assert(robotsUrl !== undefined, () => `a queued URL without an origin: ${url}`);
       return { kind: 'fetch-first', origin, robotsUrl };
@@ -197,11 +213,6 @@ export class HostRobots {
     this.#origins.set(origin, state);
     return state;
   }
-}
-
-/** True when an answer is to be asked for anew. One from the future means that the clock was put back: its age is unknown. */
-function isStale(row: RobotsRow, wallNow: WallMs): boolean {
-  return wallNow >= row.expiresAt || wallNow < row.fetchedAt;
 }
 
 /** `scheme://host[:port]` of an absolute http(s) URL without credentials. */

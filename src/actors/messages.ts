@@ -77,6 +77,8 @@ export type ShardCommand =
   | { readonly kind: 'inject-urls'; readonly urls: readonly InjectedUrl[] }
   | { readonly kind: 'pause-all' }
   | { readonly kind: 'resume-all' }
+  /** Hand everything staged over now. */
+  | { readonly kind: 'checkpoint' }
   /** Start no more requests; report `drained` once nothing is in flight and everything is committed. */
   | { readonly kind: 'drain' }
   | {

@@ -106,6 +106,7 @@ export function auditEntry(options: {
   readonly robotsAt: WallMs;
   readonly outcome: FetchOutcome;
   readonly verdict: PageVerdict;
+  readonly runStartedAt: WallMs;
   readonly toWall: (ms: MonotonicMs) => WallMs;
 }): AuditEntry {
   const { outcome, verdict } = options;
@@ -121,5 +122,6 @@ export function auditEntry(options: {
     status: outcome.kind === 'response' ? outcome.status : 0,
     failure: outcome.kind === 'failed' ? outcome.failure : undefined,
     retryAfterMs: verdict.retryAfterMs,
+    runStartedAt: options.runStartedAt,
   };
 }

@@ -261,6 +261,11 @@ export interface AuditEntry {
   readonly failure: FailureKind | undefined;
   /** Retry-After received, in milliseconds, 0 when none. */
   readonly retryAfterMs: number;
+  /**
+   * When the process that made the request started. A crash can lose the last lines before it, so a host known from disk waits its full
+   * gap from here too, which the audit can only hold the log against if it is written down.
+   */
+  readonly runStartedAt: WallMs;
 }
 
 /** Everything one shard wants durable, as one commit (I8). Lists may be empty. */

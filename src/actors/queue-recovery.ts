@@ -5,6 +5,7 @@
 import { assert } from '../base/assert.ts';
 import type { HostKey, PartitionIndex } from '../base/units.ts';
 import { wallMs } from '../base/units.ts';
+import { ZERO_COUNTS } from './host-counts.ts';
 import type {
   Band,
   ChunkCheckpoint,
@@ -47,16 +48,7 @@ export function newHostRow(host: string, partition: PartitionIndex): HostRow {
     lastEndedAt: wallMs(0),
     gap: { smoothedMs: 0, penalty: 1, failuresInRow: 0, pausedUntil: wallMs(0) },
     crawlDelayMs: 0,
-    counts: {
-      discovered: 0,
-      fetched: 0,
-      stored: 0,
-      duplicates: 0,
-      failed: 0,
-      robotsDenied: 0,
-      trapped: 0,
-      inLinks: 0,
-    },
+    counts: ZERO_COUNTS,
   };
 }
 

@@ -7,6 +7,7 @@ import type { ActorRef } from '../runtime/actor.ts';
 import type { Place } from '../runtime/shared-budget.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import type { FetchGate } from './fetch-gate.ts';
+import type { Residency } from './host-queues.ts';
 import type {
   HostMessage,
   HostPlaceIdentity,
@@ -54,6 +55,7 @@ export interface SeenSet {
 
 export interface HostServices {
   readonly policy: CrawlPolicy;
+  readonly residency: Residency;
   readonly reader: StagedReader;
   readonly resolver: ResolvePort;
   readonly stage: CheckpointStage;

@@ -3,92 +3,27 @@
 // batch of links dealt out, so that no host waits long for another (DESIGN.md §2, §3).
 
 import { unreachable } from '../base/assert.ts';
-import type { HostKey, MonotonicMs, PartitionIndex } from '../base/units.ts';
+import type { MonotonicMs, PartitionIndex } from '../base/units.ts';
 import { parseBase } from '../domain/base-url.ts';
 import type { Actor, ActorContext, TimerId } from '../runtime/actor.ts';
 import { CheckpointStage } from './checkpoint-stage.ts';
 import { FetchGate } from './fetch-gate.ts';
-import { type BandWeights, HostSchedule } from './host-schedule.ts';
+import type { Residency } from './host-queues.ts';
+import { HostSchedule } from './host-schedule.ts';
 import { LinkExchange } from './link-exchange.ts';
-import type { LinkRouter } from './link-router.ts';
-import type {
-  HostMessage,
-  HostPlaceIdentity,
-  InjectedUrl,
-  RoutedLink,
-  ShardMessage,
-  ShardPeerMessage,
-} from './messages.ts';
+import type { InjectedUrl, RoutedLink, ShardMessage } from './messages.ts';
 import { PageParsing } from './page-parsing.ts';
 import { ParseStage } from './parse-stage.ts';
-import type { CheckpointPort, FetchPort, StateReader, StorageEvent } from './ports.ts';
+import type { StorageEvent } from './ports.ts';
 import { RobotsCounter } from './robots-counter.ts';
+import type { ShardOptions, ShardPorts, ShardStatus } from './shard-ports.ts';
 import { CountdownToken } from './work-token.ts';
 
 /** How soon what could not be delivered is tried again, milliseconds. */
 const RETRY_MS = 5;
 
-/** The shard's own bounds. */
-export interface ShardOptions {
-  readonly shard: number;
-  /** Shards of this process. */
-  readonly shards: number;
-  readonly productToken: string;
-  /** Requests in flight, at most. */
-  readonly slotsMax: number;
-  readonly bandWeights: BandWeights;
-  /** Longest time something staged waits for its batch to close, milliseconds. */
-  readonly flushMs: number;
-  /** Bytes awaiting their commit above which no new request is started. */
-  readonly pendingBytesMax: number;
-  /** Bytes awaiting their parse above which no new request is started. */
-  readonly backlogBytesMax: number;
-  /** Reads sitemaps that robots.txt names. */
-  readonly sitemaps: boolean;
-}
-
-/** What the shard is given by the thread that runs it. */
-export interface ShardPorts {
-  readonly fetch: FetchPort;
-  readonly checkpoint: CheckpointPort;
-  readonly reader: StateReader;
-  readonly router: LinkRouter;
-  /** Delivers to a host actor, waking it up. False when it cannot take the message now. */
-  offerHost(host: HostPlaceIdentity | HostKey, message: HostMessage): boolean;
-  /** Name resolutions whose answer is awaited. */
-  resolvesPending(): number;
-  /** Hosts whose actors are awake. */
-  activeHosts(): Iterable<HostKey>;
-  /** Sends to another shard. False when the link has no credit now. */
-  sendPeer(shard: number, message: ShardPeerMessage): boolean;
-  /** Storage cannot go on: the process has to stop in order. */
-  storageFailed(event: Extract<StorageEvent, { kind: 'storage-failed' }>): void;
-  /** Notes the page about to be parsed where a crash of this thread leaves it readable, and 0n after. */
-  markParsing(urlKey: bigint): void;
-}
-
-/** What the main thread needs to know to tell whether the crawl is done. */
-export interface ShardStatus {
-  readonly shard: number;
-  readonly inFlight: number;
-  /** True when nothing is staged, uncommitted, unparsed or on its way to another shard. */
-  readonly quiet: boolean;
-  /** Hosts waiting for their gap, by band. */
-  readonly waiting: readonly [number, number, number];
-  readonly backingOff: number;
-  /** Hosts that await a DNS or robots answer of another. */
-  readonly awaiting: number;
-  /** Hosts that could be asked now, were there slots. */
-  readonly due: number;
-  /** Milliseconds until the next host may be asked after its ordinary gap; Infinity when none waits. */
-  readonly nextGapInMs: number;
-  /** The same including hosts in trouble. */
-  readonly nextInMs: number;
-  readonly parseBacklog: number;
-  readonly pendingBytes: number;
-  readonly linksWaiting: number;
-  readonly draining: boolean;
-}
+/** Hosts put to sleep at once when memory is short. */
+const HOSTS_RESTED = 64;
 
 export class ShardActor implements Actor<ShardMessage> {
   readonly #options: ShardOptions;
@@ -96,6 +31,8 @@ export class ShardActor implements Actor<ShardMessage> {
   readonly schedule: HostSchedule;
   readonly gate: FetchGate;
   readonly stage: CheckpointStage;
+  /** Counted by the host actors. */
+  readonly residency: Residency = { entries: 0 };
   readonly #parse: ParseStage;
   readonly #exchange: LinkExchange;
   readonly #parsing: PageParsing;
@@ -103,6 +40,8 @@ export class ShardActor implements Actor<ShardMessage> {
   readonly robots: RobotsCounter;
   #paused = false;
   #draining = false;
+  /** Nothing more becomes durable: there is no commit to wait for. */
+  #storageFailed = false;
   #parseQueued = false;
   #pumpQueued = false;
   #flushTimer = false;
@@ -179,8 +118,10 @@ export class ShardActor implements Actor<ShardMessage> {
         break;
       case 'flush-due':
         this.#flushTimer = false;
-        this.#exchange.seal();
-        this.stage.flush();
+        this.#checkpoint();
+        break;
+      case 'checkpoint':
+        this.#checkpoint();
         break;
       case 'offer-links':
         this.#exchange.take(message.from, message.batch, message.links);
@@ -223,7 +164,7 @@ export class ShardActor implements Actor<ShardMessage> {
 
   /** True when nothing is in flight and everything staged is durable: a shard that drains may end. What is unparsed is in its log. */
   get isSettled(): boolean {
-    return this.gate.inFlight === 0 && this.stage.idle;
+    return this.gate.inFlight === 0 && (this.stage.idle || this.#storageFailed);
   }
 
   inspect(): unknown {
@@ -294,6 +235,9 @@ export class ShardActor implements Actor<ShardMessage> {
   }
 
   #pump(): void {
+    if (this.residency.entries > this.#options.residentEntriesMax) {
+      this.#ports.restHosts(HOSTS_RESTED);
+    }
     this.#exchange.pump();
     this.#queueParse();
     const now = this.#context.now();
@@ -341,6 +285,7 @@ export class ShardActor implements Actor<ShardMessage> {
         break;
       case 'storage-failed':
         this.#draining = true;
+        this.#storageFailed = true;
         this.#ports.storageFailed(event);
         break;
       default:
@@ -376,6 +321,12 @@ export class ShardActor implements Actor<ShardMessage> {
       token.applied();
     }
     token.applied();
+  }
+
+  /** Hands over what waits, for other shards and for the disk. */
+  #checkpoint(): void {
+    this.#exchange.seal();
+    this.stage.flush();
   }
 
   #armFlush(): void {

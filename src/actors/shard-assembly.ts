@@ -20,7 +20,8 @@ import type { HostMessage, HostPlaceIdentity, ShardMessage } from './messages.ts
 import type { ResolvePort } from './ports.ts';
 import type { SeenCheck } from './seen-check.ts';
 import type { AddressBudget, CrawlPolicy, HostServices, PageAllowance } from './services.ts';
-import { ShardActor, type ShardOptions, type ShardPorts, type ShardStatus } from './shard-actor.ts';
+import { ShardActor } from './shard-actor.ts';
+import type { ShardOptions, ShardPorts, ShardStatus } from './shard-ports.ts';
 import { StagedReader } from './staged-reader.ts';
 
 /** Everything that makes this shard's crawl this crawl. */
@@ -41,7 +42,10 @@ export interface ShardPlan {
 }
 
 export interface ShardMeans
-  extends Omit<ShardPorts, 'router' | 'offerHost' | 'activeHosts' | 'resolvesPending'> {
+  extends Omit<
+    ShardPorts,
+    'router' | 'offerHost' | 'activeHosts' | 'restHosts' | 'resolvesPending'
+  > {
   readonly resolver: ResolvePort;
   readonly addresses: AddressBudget;
   readonly pages: PageAllowance;
@@ -143,6 +147,7 @@ export function assembleShard(
       return isTaken;
     },
     activeHosts: () => hosts.keys(),
+    restHosts: (countMax) => hosts.rest(countMax),
     resolvesPending: () => resolvesPending,
     sendPeer: (peer, message) => means.sendPeer(peer, message),
     storageFailed: (event) => means.storageFailed(event),
@@ -159,6 +164,7 @@ export function assembleShard(
   const self = running();
   services = {
     policy: plan.policy,
+    residency: self.residency,
     gapPolicyOf: plan.gapPolicyOf,
     isOptedOut: plan.isOptedOut,
     leastGapMsOf: means.leastGapMsOf,

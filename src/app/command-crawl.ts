@@ -1,20 +1,23 @@
 // `node cluster.js [seed-url…]`: one crawl, from seeds to the final report; goes on with the crawl that the data directory holds. Watches
 // limits, signals and trouble, shows progress, and sees to it that every way to end is an orderly one (DESIGN.md §9).
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ShardStatus } from '../actors/shard-actor.ts';
+import type { ShardStatus } from '../actors/shard-ports.ts';
 import { CrawlError } from '../base/errors.ts';
 import { PRODUCT_TOKEN, VERSION } from '../base/version.ts';
 import type { CrawlConfig } from '../config/options.ts';
+import { Log } from '../ops/log.ts';
 import { SharedAllowance } from '../runtime/shared-allowance.ts';
 import { ReadStore } from '../storage/read-store.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
 import { CrawlMonitor, hostsWaiting } from './crawl-monitor.ts';
+import { CrawlOperations } from './crawl-operations.ts';
 import { CrawlProcess, STOP_GRACE_MS } from './crawl-process.ts';
 import { type CrawlReport, crawlReport, type EndReason, reportText } from './crawl-report.ts';
 import { memoryBytes } from './process-memory.ts';
-import { createProgress, type ProgressSnapshot } from './progress.ts';
+import { createProgress, type Progress, type ProgressSnapshot } from './progress.ts';
 import { rememberSeeds } from './scope-seeds.ts';
 import { readSeeds } from './seeds.ts';
 
@@ -22,6 +25,10 @@ import { readSeeds } from './seeds.ts';
 const LOOK_MS = 100;
 /** Seeds handed over at once; the shards answer before the next portion follows. */
 const SEEDS_PORTION = 1_000;
+/** How long an orderly end is waited for after trouble. */
+const FAILED_END_MS = 10_000;
+/** Time to print what happened before a process is ended whose threads cannot be. */
+const FAILED_EXIT_MS = 500;
 /** Links on their way between shards above which seeds wait. */
 const SEEDS_LINKS_MAX = 50_000;
 
@@ -39,6 +46,7 @@ export async function commandCrawl(
   const startedMs = performance.now();
   const ending: Ending = { reason: undefined, error: undefined };
   const seeds = await readSeeds(seedArguments, config.seedsFile);
+  checkHasWork(config, seeds);
   const certificates = config.caFile === undefined ? [] : [readCertificate(config.caFile)];
   const restoreSignals = listenToSignals(ending);
   let counters = new Map<string, number>();
@@ -61,14 +69,70 @@ export async function commandCrawl(
       };
     },
   );
+  const progress = createProgress(config.progress);
+  const log = new Log({ level: config.logLevel, write: (line) => progress.writeAbove(line) });
+  tellStart(log, config, crawl);
+  const store = new ReadStore(config.dataDir, WARC_PREFIX);
+  const operations = await openOperations({ crawl, config, store, log });
   const run = new CrawlRun(config, crawl, ending, { startedMs, countersBefore: counters });
   await run.inject(seeds);
-  await run.watch();
-  const report = await run.end();
+  await run.watch(store, progress);
+  log.info('ending', `ending: ${ending.reason ?? 'done'}`, { reason: ending.reason ?? 'done' });
+  await operations.close();
+  await store.close();
+  progress.close();
+  const report = await endWithin(run, ending);
   restoreSignals();
   if (report !== undefined) print(config, report);
   if (ending.error !== undefined) throw ending.error;
   return 0;
+}
+
+/** After trouble a thread may not be able to end in order: what was acknowledged is on disk, so the process need not wait for it. */
+async function endWithin(run: CrawlRun, ending: Ending): Promise<CrawlReport | undefined> {
+  if (ending.error === undefined) return run.end();
+  const report = await Promise.race([run.end(), sleep(FAILED_END_MS, undefined)]);
+  if (report === undefined) {
+    const { exitStatus } = ending.error;
+    setTimeout(() => process.exit(exitStatus), FAILED_EXIT_MS).unref();
+  }
+  return report;
+}
+
+/** A crawl begins with a seed, or goes on with what its directory holds. */
+function checkHasWork(config: CrawlConfig, seeds: readonly string[]): void {
+  if (seeds.length > 0 || existsSync(join(config.dataDir, 'lmdb'))) return;
+  throw new CrawlError(
+    'usage',
+    `nothing to crawl: no seed was given and ${config.dataDir} holds no crawl`,
+    {
+      remedy: 'Give a seed, for example: node cluster.js https://example.com/ (or --seeds FILE).',
+    },
+  );
+}
+
+/** Opens socket and dashboard; a crawl that cannot be operated as asked does not begin, and leaves its directory in order. */
+async function openOperations(
+  options: Parameters<typeof CrawlOperations.open>[0],
+): Promise<CrawlOperations> {
+  try {
+    return await CrawlOperations.open(options);
+  } catch (error) {
+    await options.store.close();
+    await options.crawl.stop(0);
+    throw error;
+  }
+}
+
+function tellStart(log: Log, config: CrawlConfig, crawl: CrawlProcess): void {
+  const { recovery, seenDamage } = crawl.storage.opened;
+  const { dataDir, threads, concurrency, minGapMs, debugSocket } = config;
+  log.info('started', `crawling into ${dataDir} with ${threads} threads`, {
+    ...{ dataDir, threads, concurrency, minGapMs, debugSocket },
+    hostsResumed: crawl.recoveredHosts,
+    recovery,
+  });
+  for (const damage of seenDamage) log.warn('seen-damage', damage);
 }
 
 /** One run from the first seed to the last commit. */
@@ -108,29 +172,22 @@ class CrawlRun {
   }
 
   /** Returns when there is a reason to end. */
-  async watch(): Promise<void> {
+  async watch(store: ReadStore, progress: Progress): Promise<void> {
     const { lingerSeconds, continuous, maxTimeSeconds } = this.#config;
     const monitor = new CrawlMonitor(lingerSeconds * 1_000);
-    const store = new ReadStore(this.#config.dataDir, WARC_PREFIX);
-    const progress = createProgress(this.#config.progress);
-    try {
-      while (this.#ending.reason === undefined) {
-        await Promise.race([sleep(LOOK_MS), this.#crawl.refresh()]);
-        await sleep(LOOK_MS);
-        const statuses = this.#crawl.news().map(({ status }) => status);
-        this.#peakBytes = Math.max(this.#peakBytes, memoryBytes());
-        this.#waiting = hostsWaiting(statuses);
-        const seconds = (performance.now() - this.#started.startedMs) / 1_000;
-        progress.show(() => this.#snapshot(store, statuses, seconds));
-        if (this.#allowance.isSpent) this.#ending.reason ??= 'max-pages';
-        if (maxTimeSeconds !== undefined && seconds >= maxTimeSeconds)
-          this.#ending.reason ??= 'max-time';
-        if (!continuous && monitor.isDone(statuses, performance.now()))
-          this.#ending.reason ??= 'done';
-      }
-    } finally {
-      progress.close();
-      await store.close();
+    while (this.#ending.reason === undefined) {
+      await Promise.race([sleep(LOOK_MS), this.#crawl.refresh()]);
+      await sleep(LOOK_MS);
+      const statuses = this.#crawl.news().map(({ status }) => status);
+      this.#peakBytes = Math.max(this.#peakBytes, memoryBytes());
+      this.#waiting = hostsWaiting(statuses);
+      const seconds = (performance.now() - this.#started.startedMs) / 1_000;
+      progress.show(() => this.#snapshot(store, statuses, seconds));
+      if (this.#allowance.isSpent) this.#ending.reason ??= 'max-pages';
+      if (maxTimeSeconds !== undefined && seconds >= maxTimeSeconds)
+        this.#ending.reason ??= 'max-time';
+      if (!continuous && monitor.isDone(statuses, performance.now()))
+        this.#ending.reason ??= 'done';
     }
   }
 
@@ -159,10 +216,7 @@ class CrawlRun {
     return {
       pages,
       fetched: counters.get('fetched') ?? 0,
-      queued: Math.max(
-        (counters.get('urls.discovered') ?? 0) - (counters.get('urls.settled') ?? 0),
-        0,
-      ),
+      queued: QUEUED.reduce((total, name) => total + Math.max(counters.get(name) ?? 0, 0), 0),
       inFlight: sum(({ inFlight }) => inFlight),
       hostsReady: sum(({ due }) => due),
       hostsWaiting: sum(
@@ -209,6 +263,9 @@ function listenToSignals(ending: Ending): () => void {
     process.off('SIGTERM', onSignal);
   };
 }
+
+/** Counters of URLs waiting, by band (actors/host-queues.ts). */
+const QUEUED = ['queued.0', 'queued.1', 'queued.2'];
 
 /** DESIGN.md §9. */
 const EXIT_STOPPED_AT_ONCE = 130;

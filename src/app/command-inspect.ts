@@ -1,33 +1,36 @@
-// `node cluster.js inspect [verb…]`: the client of the debug socket (DESIGN.md §9, §10). One verb and its answer; `watch SECONDS verb…`
-// again and again; `top` on a terminal as a live view; a prompt when there is no verb.
+// `node cluster.js inspect [verb…]`: the client of the debug socket (DESIGN.md §9, §10). One verb
+// and its answer; `watch SECONDS verb…` again and again; `top` on a terminal as a live view; a
+// prompt when there is no verb.
 
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandInput } from './command.ts';
 import { prompt } from './inspect-prompt.ts';
 import { InspectSession, type InspectStreams } from './inspect-session.ts';
 import { liveTop } from './inspect-top.ts';
 
+/** What the command line said. */
 export interface InspectOptions {
   /** Verb and its words; none for the prompt. */
   readonly words: readonly string[];
-  /** Path of the socket (`socketPathOf`). */
+  /** Path of the socket of the crawl. */
   readonly socketPath: string;
   readonly json: boolean;
   /** Ends a watch or a live view; those of a terminal also end by Ctrl-C. */
   readonly signal?: AbortSignal;
 }
 
+/** `node cluster.js inspect [verb…]`, as `main` calls it. */
+export function commandInspect({ words, options, config }: CommandInput): Promise<number> {
+  const json = options.json === true || config.json;
+  return inspect({ words, socketPath: config.debugSocket, json }, process);
+}
+
 /** Longest pause of a `watch`, seconds. */
 const WATCH_SECONDS_MAX = 3_600;
 
-/** The socket that `--debug-socket`, or else `--data`, names. */
-export function socketPathOf(options: { data: string; debugSocket?: string | undefined }): string {
-  return options.debugSocket ?? join(options.data, 'debug.sock');
-}
-
 /**
  * Runs the command. Resolves to its exit status: 0, 1 for what the crawl could not answer, 2 for a mistake in the request.
- * @throws CrawlError usage (exit 2) when no crawl is running there or its socket may not be opened; network when it ends meanwhile
+ * @throws CrawlError usage (exit 2) when no crawl is running there, its socket may not be opened, or it ends meanwhile
  */
 export async function inspect(options: InspectOptions, streams: InspectStreams): Promise<number> {
   const { words, socketPath, json } = options;

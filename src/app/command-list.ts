@@ -76,10 +76,23 @@ export const COMMANDS: readonly CommandEntry[] = [
     readsConfigFile: true,
   },
   {
+    name: 'replay',
+    words: '',
+    doc: "Parse stored pages again with today's parser, without a request.",
+    configOptions: ['dataDir', 'threads', 'json'],
+    ownOptions: [
+      { flag: '--host', placeholder: 'HOST', doc: 'Only pages of this host.' },
+      { flag: '--url-prefix', placeholder: 'URL', doc: 'Only pages whose URL begins so.' },
+      { flag: '--limit', placeholder: 'N', doc: 'So many pages at most.' },
+      { flag: '--out', placeholder: 'FILE|-', doc: 'Write what each page gave, as NDJSON.' },
+    ],
+    readsConfigFile: true,
+  },
+  {
     name: 'robots',
-    words: '<verb>',
-    doc: 'Ask a robots.txt file: test (one URL, or NDJSON with --batch) or show.',
-    configOptions: ['json'],
+    words: '<verb> [host]',
+    doc: 'Ask a robots.txt file: test (one URL, or NDJSON with --batch), show, or show HOST.',
+    configOptions: ['dataDir', 'json'],
     ownOptions: [
       { flag: '--robots', placeholder: 'FILE|-', doc: 'The robots.txt.' },
       { flag: '--url', placeholder: 'URL', doc: 'The URL that test asks about.' },

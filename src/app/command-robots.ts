@@ -17,6 +17,11 @@ const LINE_BYTES_MAX = 16 * 1_048_576;
 /** Answers one question on standard output, or with --batch one for each line of standard input. */
 export async function commandRobots({ words, options, config }: CommandInput): Promise<number> {
   const [verb, ...rest] = words;
+  const [host] = rest;
+  if (verb === 'show' && host !== undefined && rest.length === 1) {
+    const { showStoredRobots } = await import('./robots-show.ts');
+    return showStoredRobots(host, config);
+  }
   if ((verb !== 'test' && verb !== 'show') || rest.length > 0) {
     throw usage(`robots: expected test or show, not ${words.join(' ') || 'nothing'}`);
   }

@@ -2,7 +2,7 @@
 // another. A host that waits for its ordinary gap keeps the crawl going, however long its Crawl-delay; one in trouble does only if its
 // retry comes within the linger time. A robots or DNS answer that is awaited is given the linger time to come.
 
-import type { ShardStatus } from '../actors/shard-actor.ts';
+import type { ShardStatus } from '../actors/shard-ports.ts';
 
 /** Rounds in a row that must find nothing to do: a message may be between two shards while each was asked. */
 const QUIET_ROUNDS = 2;

@@ -4,7 +4,7 @@
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { InjectedUrl, ShardCommand } from '../actors/messages.ts';
-import type { ShardStatus } from '../actors/shard-actor.ts';
+import type { ShardStatus } from '../actors/shard-ports.ts';
 import { unreachable } from '../base/assert.ts';
 import { CrawlError } from '../base/errors.ts';
 import type { CrawlConfig } from '../config/options.ts';

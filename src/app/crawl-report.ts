@@ -68,7 +68,11 @@ export function crawlReport(counters: ReadonlyMap<string, number>, run: RunFigur
   };
 }
 
-function withPrefix(counters: ReadonlyMap<string, number>, prefix: string): Record<string, number> {
+/** The counters of one family, by the rest of their names, in order of name. */
+export function withPrefix(
+  counters: ReadonlyMap<string, number>,
+  prefix: string,
+): Record<string, number> {
   const found: Record<string, number> = {};
   for (const name of [...counters.keys()].sort()) {
     if (name.startsWith(prefix)) found[name.slice(prefix.length)] = counters.get(name) ?? 0;

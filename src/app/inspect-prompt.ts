@@ -1,5 +1,6 @@
-// The prompt of `inspect`: history and completion by readline, one verb a line. Without a terminal it reads verbs from a pipe, so a session
-// can be scripted; the exit status is then that of the last verb that failed.
+// The prompt of `inspect`: history and completion by readline, one verb a line. Without a terminal
+// it reads verbs from a pipe, so a session can be scripted; the exit status is then that of the
+// last verb that failed.
 
 import { createInterface, type Interface } from 'node:readline';
 import { CrawlError } from '../base/errors.ts';

@@ -1,5 +1,6 @@
-// What the forms of `inspect` share: a connection to the crawl's debug socket that comes back when the crawl dropped it for being idle, and
-// the way an answer is printed.
+// What the forms of `inspect` share: a connection to the crawl's debug socket that
+// comes back when the crawl dropped it for being idle, and the way an answer is
+// printed.
 
 import type { Writable } from 'node:stream';
 import { DebugClient, type FinalLine } from '../ops/debug-client.ts';
@@ -34,7 +35,7 @@ export class InspectSession {
 
   /**
    * Asks, connecting first where needed.
-   * @throws CrawlError usage when no crawl listens, network when it ended meanwhile
+   * @throws CrawlError usage when no crawl listens, or it ended meanwhile
    */
   async ask(words: readonly string[], told?: (event: Plain) => void): Promise<FinalLine> {
     if (this.#client?.isOpen !== true) this.#client = await DebugClient.connect(this.#path);

@@ -1,5 +1,6 @@
-// `inspect top` on a terminal: the crawl and its busiest actors, redrawn each second on the terminal's other screen. Keys change the order;
-// q leaves. Plain control sequences of ECMA-48 and xterm are all it needs: one screen, no input but single keys.
+// `inspect top` on a terminal: the crawl and its busiest actors, redrawn each second on the
+// terminal's other screen. Keys change the order; q leaves. Plain control sequences of ECMA-48 and
+// xterm are all it needs: one screen, no input but single keys.
 
 import { emitKeypressEvents } from 'node:readline';
 import type { CrawlOverview } from '../ops/overview.ts';
@@ -64,7 +65,10 @@ export async function liveTop(
   try {
     let before: CrawlOverview | undefined;
     while (!isLeaving) {
-      before = await draw(session, verb, before, stdout);
+      const drawn = verb;
+      before = await draw(session, drawn, before, stdout);
+      // A key that came meanwhile is obeyed at once.
+      if (isLeaving || verb !== drawn) continue;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, REDRAW_MS);
         wake = () => {

@@ -5,11 +5,17 @@ import { readFileSync } from 'node:fs';
 
 /** RssAnon + RssShmem in bytes; the resident set where /proc does not tell. */
 export function memoryBytes(): number {
+  const { anonBytes, sharedBytes } = memoryParts();
+  return anonBytes + sharedBytes > 0 ? anonBytes + sharedBytes : process.memoryUsage.rss();
+}
+
+/** The two parts apart; zeros where /proc does not tell. */
+export function memoryParts(): { readonly anonBytes: number; readonly sharedBytes: number } {
   try {
     const status = readFileSync('/proc/self/status', 'latin1');
-    return kibibytes(status, 'RssAnon') + kibibytes(status, 'RssShmem');
+    return { anonBytes: kibibytes(status, 'RssAnon'), sharedBytes: kibibytes(status, 'RssShmem') };
   } catch {
-    return process.memoryUsage.rss();
+    return { anonBytes: 0, sharedBytes: 0 };
   }
 }
 

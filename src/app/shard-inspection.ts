@@ -11,6 +11,7 @@ import {
   topRows,
   treeRows,
 } from '../runtime/inspection.ts';
+import { heapReport } from './heap-report.ts';
 import type { ShardQuery } from './thread-plan.ts';
 
 /** Rows of one answer, at most. */
@@ -35,6 +36,8 @@ export function answerQuery(
       return actorState(dispatcher, query.actor);
     case 'mailbox':
       return mailboxRows(dispatcher, query.actor, ROWS_MAX);
+    case 'heap':
+      return heapReport(`shard-${shard.status().shard}`);
     case 'dead-letters':
       return {
         byReason: Object.fromEntries(dispatcher.deadLetters.countByReason()),

@@ -21,16 +21,14 @@ import type { ShardThreadPlan } from './thread-plan.ts';
 /** Share of the machine's memory that bodies on their way through one process may take, at most. */
 const BODIES_SHARE = 1 / 16;
 const BODIES_BYTES_MAX = 96 * 1024 * 1024;
+/** Queue entries in memory for each thread; at about 250 bytes an entry, 128 MB. */
+const RESIDENT_ENTRIES_MAX = 500_000;
 /** Longest wait for the owner of another host to fetch a redirected robots.txt: its gap may be long. */
 const ROBOTS_ASK_MS = 120_000;
 
 export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan {
   const { config, shards, partitions } = plan;
-  const members = Array.from({ length: shards }, (_, shard) => ({
-    name: `thread-${shard}`,
-    weight: 1,
-  }));
-  const ring = new Ring(members, partitions, (text) => hasher.hostKey(text));
+  const ring = shardRing(shards, partitions, hasher);
   const overrides = new HostOverrides(config.hostOverrides);
   const optOut = new DomainSet(config.optOut);
   const bodies = Math.min(totalmem() * BODIES_SHARE, BODIES_BYTES_MAX) / shards;
@@ -44,6 +42,7 @@ export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan
       flushMs: Math.min(config.commitWindowMs, 40),
       pendingBytesMax: bodies,
       backlogBytesMax: bodies,
+      residentEntriesMax: RESIDENT_ENTRIES_MAX,
       sitemaps: config.sitemaps,
     },
     policy: {
@@ -68,6 +67,15 @@ export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan
     shardOf: (partition: PartitionIndex) => ring.ownerOf(partition),
     hostsActiveMax: config.activeHostsMax,
   };
+}
+
+/** Which thread owns which partition: the same ring that places partitions on machines (DESIGN.md §3). */
+export function shardRing(threads: number, partitions: number, hasher: UrlHasher): Ring {
+  const members = Array.from({ length: threads }, (_, shard) => ({
+    name: `thread-${shard}`,
+    weight: 1,
+  }));
+  return new Ring(members, partitions, (text) => hasher.hostKey(text));
 }
 
 /** What makes two spellings one URL in this crawl. */

@@ -135,6 +135,8 @@ async function start(plan: ShardThreadPlan): Promise<void> {
       hostsActive: shard.hosts.size,
       seen: seen.counts(),
       connections: fetcher.clients,
+      busyMs: driver.busyMs,
+      deadLetters: driver.dispatcher.deadLetters.count,
     };
   };
   onThreadStop(() => finish(shard, 0, end));

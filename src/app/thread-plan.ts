@@ -3,7 +3,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ShardCommand } from '../actors/messages.ts';
 import type { StorageEvent } from '../actors/ports.ts';
-import type { ShardStatus } from '../actors/shard-actor.ts';
+import type { ShardStatus } from '../actors/shard-ports.ts';
 import type { CrawlConfig } from '../config/options.ts';
 import type { BloomHandle } from '../runtime/bloom-generations.ts';
 import type { TopOrder } from '../runtime/inspection.ts';
@@ -64,6 +64,7 @@ export type ShardQuery =
   | { readonly kind: 'top'; readonly by: TopOrder; readonly limit: number }
   | { readonly kind: 'state'; readonly actor: string }
   | { readonly kind: 'mailbox'; readonly actor: string }
+  | { readonly kind: 'heap' }
   | { readonly kind: 'dead-letters' };
 
 /** From a shard to the main thread. */
@@ -101,4 +102,7 @@ export interface ShardLoad {
   };
   /** Connections open. */
   readonly connections: number;
+  /** Milliseconds spent running actors. */
+  readonly busyMs: number;
+  readonly deadLetters: number;
 }

@@ -79,7 +79,7 @@ export const SCOPE_OPTIONS = {
   continuous: option(BOOLEAN, false, {
     group: 'What to crawl',
     flag: '--continuous',
-    doc: 'Keep going: visit due pages again and wait for new work.',
+    doc: 'Keep going when there is nothing left to fetch: wait for new work.',
   }),
   sitemaps: option(BOOLEAN, true, {
     group: 'What to crawl',

@@ -1,5 +1,6 @@
-// Answers one request to operate or look at the crawl: reads the verb, asks the Operator within the deadline, and has every change audited
-// (DESIGN.md §10). Nothing here throws: a bug on the way becomes a refusal, so that a question never harms the crawl it is about.
+// Answers one request to operate or look at the crawl: reads the verb, asks the Operator within the
+// deadline, and has every change audited (DESIGN.md §10). Nothing here throws: a bug on the way
+// becomes a refusal, so that a question never harms the crawl it is about.
 
 import { ROWS_DEFAULT } from './look-verbs.ts';
 import type { Operation, OperationEntry } from './operation.ts';
@@ -47,25 +48,31 @@ export async function answerRequest(
 }
 
 /**
- * The answer, or a refusal when it takes longer than `timeoutMs` or fails. What comes later is dropped.
+ * The answer, or a refusal when it takes longer than `timeoutMs`, fails, or nobody waits for it any more. What comes later is dropped.
  * @param what names the question in the refusal
+ * @param signal aborted when whoever asked is gone
  */
 export async function withinDeadline<Value>(
   what: string,
   timeoutMs: number,
   ask: () => Promise<Answer<Value>>,
+  signal?: AbortSignal,
 ): Promise<Answer<Value>> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Answer<Value>>((resolve) => {
-    const reason = `${what} was not answered within ${timeoutMs} ms; the crawl may be very busy`;
-    timer = setTimeout(() => resolve(refused('timeout', reason)), timeoutMs);
+  let giveUp: (answer: Answer<Value>) => void = () => {};
+  const givenUp = new Promise<Answer<Value>>((resolve) => {
+    giveUp = resolve;
   });
+  const late = `${what} was not answered within ${timeoutMs} ms; the crawl may be very busy`;
+  const timer = setTimeout(() => giveUp(refused('timeout', late)), timeoutMs);
+  const onAbort = (): void => giveUp(refused('timeout', `nobody waits for ${what} any more`));
+  signal?.addEventListener('abort', onAbort);
   try {
-    return await Promise.race([ask(), late]);
+    return await Promise.race([ask(), givenUp]);
   } catch (thrown) {
     return refused('internal', `${what} failed: ${String(thrown).slice(0, 500)}`);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
   }
 }
 
@@ -79,13 +86,15 @@ async function answerPrepared(
   if (prepared.kind === 'trace') {
     const { actor, bounds } = prepared;
     const traceMs = bounds.forMs + timeoutMs;
+    // A trace ends by the signal itself.
     return withinDeadline('the trace', traceMs, () =>
       operator.trace(actor, { ...bounds, signal }, tell),
     );
   }
   const limits: AskLimits = { timeoutMs, rowsMax: prepared.rows ?? ROWS_DEFAULT };
   const deadlineMs = timeoutMs + (prepared.takesMs ?? 0);
-  return withinDeadline('the question', deadlineMs, () => prepared.ask(operator, limits));
+  const ask = () => prepared.ask(operator, limits);
+  return withinDeadline('the question', deadlineMs, ask, signal);
 }
 
 async function operate(

@@ -1,10 +1,11 @@
-// Looks at the crawl once a second and keeps the last minutes, for everything that shows the crawl over time: the dashboard and its
-// stream, metrics, health. One question a second whatever the number of watchers, so watching costs the crawl nothing more.
+// Looks at the crawl once a second and keeps the last minutes, for everything that shows the crawl
+// over time: the dashboard and its stream, metrics, health. One question a second whatever the
+// number of watchers, so watching costs the crawl nothing more.
 
 import { ANSWER_TIMEOUT_MS, withinDeadline } from './answer-request.ts';
 import { type Answer, type Operator, refused } from './operator.ts';
 import type { CrawlOverview } from './overview.ts';
-import { hostsNeeded, type OverviewRates, ratesBetween } from './overview-rates.ts';
+import { type FrontReach, frontReach, type OverviewRates, ratesBetween } from './overview-rates.ts';
 import type { HostLine } from './reports.ts';
 
 /** How often the crawl is looked at, milliseconds. */
@@ -20,9 +21,10 @@ const RATE_SPAN = 5;
 /** One moment of the charts: small, as ten minutes of them are sent to each page that opens. */
 export interface WatchPoint {
   readonly at: number;
-  readonly pagesPerSecond: number;
-  readonly fetchedPerSecond: number;
-  readonly bytesPerSecond: number;
+  /** Rates are undefined in the first point, which has nothing before it. */
+  readonly pagesPerSecond: number | undefined;
+  readonly fetchedPerSecond: number | undefined;
+  readonly bytesPerSecond: number | undefined;
   readonly responseP50Ms: number | undefined;
   readonly responseP90Ms: number | undefined;
   readonly responseP99Ms: number | undefined;
@@ -34,15 +36,14 @@ export interface WatchPoint {
   /** URLs found for each one fetched. */
   readonly discoveredPerFetched: number;
   readonly memoryBytes: number;
-  readonly cpuCores: number;
+  readonly cpuCores: number | undefined;
 }
 
 /** What is sent to a watcher each second. */
 export interface WatchNews {
   readonly overview: CrawlOverview;
   readonly rates: OverviewRates;
-  /** Hosts that must be available for the present rate; the front is too small when fewer are. */
-  readonly hostsNeeded: number;
+  readonly reach: FrontReach;
   readonly point: WatchPoint;
   readonly topHosts: readonly HostLine[];
 }
@@ -146,7 +147,7 @@ export class CrawlWatch {
     this.#latest = {
       overview,
       rates,
-      hostsNeeded: hostsNeeded(overview, rates),
+      reach: frontReach(overview, rates),
       point,
       topHosts: this.#topHosts,
     };
@@ -156,11 +157,12 @@ export class CrawlWatch {
 
 function pointOf(overview: CrawlOverview, rates: OverviewRates): WatchPoint {
   const { at, hosts, memory } = overview;
+  const rate = (value: number): number | undefined => (rates.seconds > 0 ? value : undefined);
   return {
     at,
-    pagesPerSecond: rates.pagesPerSecond,
-    fetchedPerSecond: rates.fetchedPerSecond,
-    bytesPerSecond: rates.bytesPerSecond,
+    pagesPerSecond: rate(rates.pagesPerSecond),
+    fetchedPerSecond: rate(rates.fetchedPerSecond),
+    bytesPerSecond: rate(rates.bytesPerSecond),
     responseP50Ms: rates.responseP50Ms,
     responseP90Ms: rates.responseP90Ms,
     responseP99Ms: rates.responseP99Ms,
@@ -171,6 +173,6 @@ function pointOf(overview: CrawlOverview, rates: OverviewRates): WatchPoint {
     inFlight: overview.inFlight,
     discoveredPerFetched: overview.discovered / Math.max(overview.fetched, 1),
     memoryBytes: memory.anonBytes + memory.sharedBytes,
-    cpuCores: rates.cpuCores,
+    cpuCores: rate(rates.cpuCores),
   };
 }

@@ -1,5 +1,6 @@
-// The files of the dashboard: its page, style and script in src/ops/dashboard, and the chart library uPlot from node_modules. All are read
-// once and served from memory, by exact name; nothing a request says becomes a path.
+// The files of the dashboard: its page, style and script in src/ops/dashboard, and the chart
+// library uPlot from node_modules. All are read once and served from memory, by exact name; nothing
+// a request says becomes a path.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,6 @@
-// The other end of the debug socket, for `inspect` and for tests: one connection, requests one after another, answers in JSON.
+// The other end of the debug socket, for `inspect` and for tests: one connection, requests one
+// after another, answers in JSON. Answers are bounded like requests are, so that something else
+// listening there cannot fill our memory.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -57,7 +59,7 @@ export class DebugClient {
   /**
    * Asks and waits for the answer.
    * @param told gets the events of a trace
-   * @throws CrawlError network when the connection ends before the answer
+   * @throws CrawlError usage, retriable, when the connection ends before the answer
    */
   async ask(words: readonly string[], told: (event: Plain) => void = () => {}): Promise<FinalLine> {
     const [verb = '', ...args] = words;
@@ -94,8 +96,8 @@ export class DebugClient {
       const answer = this.#received.shift();
       if (answer !== undefined) return answer;
       if (this.#socket.destroyed) {
-        throw new CrawlError('network', 'the crawl closed the debug socket before it answered', {
-          remedy: 'Look whether the crawl still runs, and ask again.',
+        throw new CrawlError('usage', 'the crawl closed the debug socket before it answered', {
+          remedy: 'It may have ended: look whether it still runs, and ask again.',
           retriable: true,
         });
       }

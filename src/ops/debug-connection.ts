@@ -1,5 +1,6 @@
-// One client of the debug socket. Requests are answered one at a time, in order; while one is answered nothing more is read, so a client
-// can make the crawl hold one answer and one chunk of requests for it, never more. A client that does not read its answers is dropped.
+// One client of the debug socket. Requests are answered one at a time, in order; while one is
+// answered nothing more is read, so a client can make the crawl hold one answer and one chunk of
+// requests for it, never more. A client that does not read its answers is dropped.
 
 import { once } from 'node:events';
 import type { Socket } from 'node:net';

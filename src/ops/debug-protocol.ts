@@ -1,5 +1,6 @@
-// The words of the debug socket (docs/DEBUG-SOCKET.md): how a line is read as a request and an answer written, as JSON or as text.
-// A line that starts with `{` is JSON and is answered in JSON; any other is words and is answered as text that ends in an empty line.
+// The words of the debug socket (docs/DEBUG-SOCKET.md): how a line is read as a request and an
+// answer written, as JSON or as text. A line that starts with `{` is JSON and is answered in JSON;
+// any other is words and is answered as text that ends in an empty line.
 
 import { type Answer, type Refusal, refused, type TraceEvent } from './operator.ts';
 import { boundedPlain, type Plain } from './plain-value.ts';

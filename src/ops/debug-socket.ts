@@ -1,6 +1,7 @@
-// The debug socket: a Unix socket, mode 0600, by which the operator of this machine's crawl looks at it and steers it (DESIGN.md §10,
-// docs/DEBUG-SOCKET.md). Whoever may open the file may do everything; there is no other check. Connections are few: a new one takes the
-// place of the one that was silent longest, so that idle ones never lock an operator out.
+// The debug socket: a Unix socket, mode 0600, by which the operator of this machine's crawl looks
+// at it and steers it (DESIGN.md §10, docs/DEBUG-SOCKET.md). Whoever may open the file may do
+// everything; there is no other check. Connections are few: a new one takes the place of the one
+// that was silent longest, so that idle ones never lock an operator out.
 
 import { createServer, type Server, type Socket } from 'node:net';
 import { ANSWER_TIMEOUT_MS, type AnswerServices } from './answer-request.ts';
@@ -21,6 +22,7 @@ export const DEBUG_SOCKET_LIMITS: DebugSocketLimits = {
   writeMs: 10_000,
 };
 
+/** Where the socket lies and whom it asks; `limits` replace the usual ones. */
 export interface DebugSocketOptions extends Omit<AnswerServices, 'timeoutMs'> {
   readonly path: string;
   readonly limits?: Partial<DebugSocketLimits>;

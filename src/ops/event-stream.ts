@@ -1,5 +1,6 @@
-// The dashboard's live stream: server-sent events (HTML Standard, section 9.2). A new watcher first gets the last ten minutes, then the news
-// of each second. Watchers are few, and one that does not read is dropped; the browser connects again by itself.
+// The dashboard's live stream: server-sent events (HTML Standard, section 9.2). A new watcher first
+// gets the last ten minutes, then the news of each second. Watchers are few, and one that does not
+// read is dropped; the browser connects again by itself.
 
 import type { ServerResponse } from 'node:http';
 import type { CrawlWatch } from './crawl-watch.ts';

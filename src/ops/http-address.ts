@@ -1,10 +1,12 @@
-// Where the dashboard listens (`--http HOST:PORT`), and which Host headers it answers there. A page of some other site can make a browser
-// reach a loopback server under that site's own name (DNS rebinding) and read its answers; a server bound to loopback therefore answers
-// only to loopback names.
+// Where the dashboard listens (`--http HOST:PORT`), and which Host headers it answers there. A page
+// of some other site can make a browser reach a loopback server under that site's own name (DNS
+// rebinding) and read its answers; a server bound to loopback therefore answers only to loopback
+// names.
 
 import { BlockList, isIP } from 'node:net';
 import { CrawlError } from '../base/errors.ts';
 
+/** Where a server listens. */
 export interface HttpAddress {
   /** Name or address, IPv6 without brackets. */
   readonly host: string;

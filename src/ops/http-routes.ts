@@ -1,5 +1,6 @@
-// What the HTTP side answers to which path: the dashboard's files, its JSON, metrics and health (DESIGN.md §10). Everything here only looks;
-// changing a crawl goes by the debug socket. Answers are values; the server writes them.
+// What the HTTP side answers to which path: the dashboard's files, its JSON, metrics and health
+// (DESIGN.md §10). Everything here only looks; changing a crawl goes by the debug socket. Answers
+// are values; the server writes them.
 
 import { ANSWER_TIMEOUT_MS, withinDeadline } from './answer-request.ts';
 import type { CrawlWatch } from './crawl-watch.ts';
@@ -17,6 +18,7 @@ export interface HttpAnswer {
   readonly body: string | Buffer;
 }
 
+/** What answers are made of. */
 export interface HttpServices {
   readonly operator: Operator;
   readonly watch: CrawlWatch;

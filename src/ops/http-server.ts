@@ -1,5 +1,6 @@
-// The HTTP side of operating a crawl (`--http`): one server for dashboard, metrics and health, read only. It trusts nobody: loopback servers
-// answer only to loopback names, other origins get nothing (no CORS), the page may load only from here (CSP), connections are bounded.
+// The HTTP side of operating a crawl (`--http`): one server for dashboard, metrics and health, read
+// only. It trusts nobody: loopback servers answer only to loopback names, other origins get nothing
+// (no CORS), the page may load only from here (CSP), connections are bounded.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,6 +31,7 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
+/** Whom the server asks, and where it listens. */
 export interface OpsHttpOptions {
   readonly operator: Operator;
   /** `HOST:PORT`, as `--http` takes it. */

@@ -1,4 +1,6 @@
-// Cuts a stream of bytes into lines of bounded length: whoever sends a line without end costs one line's memory, not more.
+// Cuts a stream of bytes into lines of bounded length: whoever sends a line without end costs one
+// line's memory, not more. Used by both ends of the debug socket; knows nothing of what the lines
+// say (DESIGN.md §10, I10).
 
 /** What a chunk completed. */
 export interface SplitLines {

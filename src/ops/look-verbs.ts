@@ -1,4 +1,6 @@
-// The verbs that only look (DESIGN.md §10). Each reads its words and names the question of the Operator that answers it.
+// The verbs that only look (DESIGN.md §10). Each reads its words and names the question of the
+// Operator that answers it. Bounds of rows and seconds are checked here, so the Operator gets only
+// what it may be asked.
 
 import type { TopOrder } from '../runtime/inspection.ts';
 import { type Answer, type AskLimits, type Operator, type Refusal, refused } from './operator.ts';

@@ -1,11 +1,13 @@
-// The Prometheus metrics: one table of name, kind, help text, labels and where the value comes from (docs/METRICS.md lists the same, and a
-// test compares). Names are `hostler_<step>_<what>_<unit>`: the step is that of DESIGN.md §1, two digits and its word, so that a list in
-// order of names is in order of a URL's life. Label values come from fixed lists or are shard numbers: a web of any kind adds no series.
+// The Prometheus metrics: one table of name, kind, help text, labels and where the value comes from
+// (docs/METRICS.md lists the same, and a test compares). Names are `hostler_<step>_<what>_<unit>`:
+// the step is that of DESIGN.md §1, two digits and its word, so that a list in order of names is in
+// order of a URL's life. Label values come from fixed lists or are shard numbers: a web of any kind
+// adds no series.
 
 import type { FailureKind } from '../domain/failure.ts';
 import { FAILURE_TABLE } from '../domain/failure.ts';
 import type { CrawlOverview, ShardOverview } from './overview.ts';
-import { hostsNeeded, type OverviewRates } from './overview-rates.ts';
+import { frontReach, type OverviewRates } from './overview-rates.ts';
 
 /** One value with its label. */
 export interface MetricSample {
@@ -77,8 +79,13 @@ export const METRICS: readonly Metric[] = [
   gauge('08_schedule_active_hosts', 'Host actors awake.', (o) => o.hosts.active),
   gauge(
     '08_schedule_needed_hosts',
-    'Hosts that the rate of the last seconds needs: rate × least gap. A front below it is too small.',
-    hostsNeeded,
+    'Hosts that would keep every slot busy: slots × (response + least gap) / response.',
+    (o, rates) => frontReach(o, rates).hostsNeeded,
+  ),
+  gauge(
+    '08_schedule_reachable_requests_per_second',
+    'The most that the hosts at hand can take, by their gaps.',
+    (o, rates) => frontReach(o, rates).requestsPerSecondMax,
   ),
   gauge('09_fetch_in_flight_requests', 'Requests in flight.', (o) => o.inFlight),
   gauge('09_fetch_slots', 'Requests that may be in flight.', (o) => o.slots),

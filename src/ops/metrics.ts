@@ -1,5 +1,6 @@
-// Prometheus exposition by prom-client: a registry of its own, filled from the latest snapshot at each scrape (metric-table.ts). Counters are
-// those of the crawl, so a scrape sets them; nothing is counted twice and nothing is lost between two scrapes.
+// Prometheus exposition by prom-client: a registry of its own, filled from the latest snapshot at
+// each scrape (metric-table.ts). Counters are those of the crawl, so a scrape sets them; nothing is
+// counted twice and nothing is lost between two scrapes.
 
 import { Counter, Gauge, type Histogram, Registry } from 'prom-client';
 import { METRICS, type Metric, RESPONSE_TIME } from './metric-table.ts';

@@ -1,5 +1,6 @@
-// The verbs that change the running crawl (DESIGN.md §10). Each reads its words into an Operation; doing it is the Operator's part, and
-// every one of them is audited (answer-request.ts).
+// The verbs that change the running crawl (DESIGN.md §10). Each reads its words
+// into an Operation; doing it is the Operator's part, and every one of them is
+// audited (answer-request.ts).
 
 import { LOG_LEVELS, type Operation, type PauseTarget } from './operation.ts';
 import { type Refusal, refused } from './operator.ts';

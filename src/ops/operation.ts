@@ -1,5 +1,6 @@
-// What an operator may change on a running crawl (DESIGN.md §10), as plain data: one union for the socket, a later HTTP form and the
-// audit log. Whether an operation is possible now is the Operator's to say.
+// What an operator may change on a running crawl (DESIGN.md §10), as plain data: one union for the
+// socket, a later HTTP form and the audit log. Whether an operation is possible now is the
+// Operator's to say.
 
 /** Whom a pause is for. An IP is paused with all hosts that share it. */
 export type PauseTarget =

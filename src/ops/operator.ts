@@ -1,6 +1,8 @@
-// Everything that operating tools may ask of a running crawl, or do to it (DESIGN.md §10). The ops layer knows the crawl by this interface
-// alone; the app implements it by messages to shards and a read-only view of stored state. Questions never stop a shard: each is answered
-// between two turns, from figures kept anyway. All answers are plain data; what the crawl cannot tell is a refusal, never an exception.
+// Everything that operating tools may ask of a running crawl, or do to it (DESIGN.md §10). The ops
+// layer knows the crawl by this interface alone; the app implements it by messages to shards and a
+// read-only view of stored state. Questions never stop a shard: each is answered between two turns,
+// from figures kept anyway. All answers are plain data; what the crawl cannot tell is a refusal,
+// never an exception.
 
 import type { DeadLetter } from '../runtime/dead-letters.ts';
 import type { ActorRow, TopOrder } from '../runtime/inspection.ts';

@@ -1,4 +1,6 @@
-// Rates from two snapshots of the crawl. Each watcher keeps its own earlier snapshot, so that the length of its interval is its own matter.
+// Rates from two snapshots of the crawl. Each watcher keeps its own earlier snapshot, so that the
+// length of its interval is its own matter. Also how far the hosts at hand carry the crawl, which
+// sets the rate of a polite one (steps 8 and 9). Pure: no clock.
 
 import type { CrawlOverview, DurationHistogram } from './overview.ts';
 
@@ -46,9 +48,27 @@ export function total(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** Hosts that must be available for the rate of the last interval: each gives one request a gap (DESIGN.md §4). */
-export function hostsNeeded(overview: CrawlOverview, rates: OverviewRates): number {
-  return (rates.fetchedPerSecond * overview.minGapMs) / 1_000;
+/** How far the hosts at hand carry a polite crawl (DESIGN.md §4): each takes a slot while it answers, then rests for its gap. */
+export interface FrontReach {
+  /** Hosts that are not in trouble: ready, waiting for their gap, or in flight. */
+  readonly hostsAtHand: number;
+  /** Hosts that would keep every slot busy: slots × (response + gap) / response. With fewer the front, not the slots, sets the rate. */
+  readonly hostsNeeded: number;
+  /** The most requests per second that the hosts at hand can take. */
+  readonly requestsPerSecondMax: number;
+}
+
+/** The reach of the front, with the median response time of the last interval (0 when none was measured: then it is an upper bound). */
+export function frontReach(overview: CrawlOverview, rates: OverviewRates): FrontReach {
+  const { hosts, inFlight, slots, minGapMs } = overview;
+  const responseMs = rates.responseP50Ms ?? 0;
+  const hostsAtHand = hosts.ready + hosts.waiting + inFlight;
+  const turnMs = Math.max(responseMs + minGapMs, 1);
+  return {
+    hostsAtHand,
+    hostsNeeded: responseMs === 0 ? slots : Math.ceil((slots * turnMs) / responseMs),
+    requestsPerSecondMax: (hostsAtHand * 1_000) / turnMs,
+  };
 }
 
 /** Linear within a bucket; above the last bound that bound is all that is known. */

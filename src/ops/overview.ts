@@ -1,6 +1,7 @@
-// The snapshot of a running crawl that dashboard, metrics and the live view are drawn from (all steps; DESIGN.md §10). Totals since the crawl
-// began and levels now, never rates: whoever watches computes rates from two snapshots (overview-rates.ts), so that two watchers with
-// different intervals do not disturb each other. Plain data, bounded: the only lists are shards and nodes.
+// The snapshot of a running crawl that dashboard, metrics and the live view are drawn from (all
+// steps; DESIGN.md §10). Totals since the crawl began and levels now, never rates: whoever watches
+// computes rates from two snapshots (overview-rates.ts), so that two watchers with different
+// intervals do not disturb each other. Plain data, bounded: the only lists are shards and nodes.
 
 /** A cumulative histogram of durations; mergeable by adding counts. */
 export interface DurationHistogram {

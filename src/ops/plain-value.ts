@@ -1,5 +1,6 @@
-// Makes any answer fit to be sent: plain JSON values of a bounded size. What is cut is said to be cut. Answers come from our own code, but
-// they carry texts of the web and lists of a crawl of any size, so the bound holds whatever they are (I10).
+// Makes any answer fit to be sent: plain JSON values of a bounded size. What is cut is said to be
+// cut. Answers come from our own code, but they carry texts of the web and lists of a crawl of any
+// size, so the bound holds whatever they are (I10).
 
 /** A value as JSON knows it. */
 export type Plain =

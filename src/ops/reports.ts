@@ -1,6 +1,7 @@
-// The longer answers about a running crawl (DESIGN.md §10): what `host`, `why`, `front` and their like say. Shapes only. Texts from the web
-// in them (URLs, robots lines, header values) are as received; whoever prints them escapes them (text-form.ts). Times at which something
-// happened are milliseconds since the epoch, spans end in `Ms`.
+// The longer answers about a running crawl (DESIGN.md §10): what `host`, `why`, `front` and their
+// like say. Shapes only. Texts from the web in them (URLs, robots lines, header values) are as
+// received; whoever prints them escapes them (text-form.ts). Times at which something happened are
+// milliseconds since the epoch, spans end in `Ms`.
 
 /** One request that was made. */
 export interface FetchLine {
@@ -87,7 +88,7 @@ export interface FrontReport {
     readonly urls: number;
   }[];
   readonly hostsReady: number;
-  /** Hosts that must be available for the rate the slots allow: rate × gap. */
+  /** Hosts that would keep every slot busy (overview-rates.ts, `frontReach`). */
   readonly hostsNeeded: number;
   /** One sentence: what limits the rate now. */
   readonly limitedBy: string;

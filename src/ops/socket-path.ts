@@ -1,6 +1,7 @@
-// Where the debug socket lies in the file system: the length the system allows, what may be replaced, and how it gets its mode without a
-// moment in which others could connect. It is bound inside a new directory of mode 0700, made 0600 there, and renamed into place; a rename
-// also replaces the socket of a dead process at once.
+// Where the debug socket lies in the file system: the length the system allows, what may be
+// replaced, and how it gets its mode without a moment in which others could connect. It is bound
+// inside a new directory of mode 0700, made 0600 there, and renamed into place; a rename also
+// replaces the socket of a dead process at once.
 
 import {
   chmodSync,

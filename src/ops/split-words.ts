@@ -1,5 +1,6 @@
-// Splits a line that an operator typed into words, as a shell would but simpler: blanks separate, single or double quotes hold together,
-// there is no escape. Used by the socket's text form and by the prompt of `inspect`.
+// Splits a line that an operator typed into words, as a shell would but simpler: blanks separate,
+// single or double quotes hold together, there is no escape. Used by the socket's text form and by
+// the prompt of `inspect`. Linear, never throws; an open quote is an outcome.
 
 /** The words, or undefined when a quote is not closed. Linear in the line. */
 export function splitWords(line: string): string[] | undefined {

@@ -1,5 +1,6 @@
-// Answers as text for people: a list of objects as an aligned table, an object as `key: value` lines, nested ones indented. No line is
-// empty, so that an empty line can end an answer. Characters that a terminal would obey are escaped: much of the text comes from the web.
+// Answers as text for people: a list of objects as an aligned table, an object as `key: value`
+// lines, nested ones indented. No line is empty, so that an empty line can end an answer.
+// Characters that a terminal would obey are escaped: much of the text comes from the web.
 
 import type { Plain } from './plain-value.ts';
 

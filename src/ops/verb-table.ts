@@ -1,4 +1,6 @@
-// All verbs of the debug socket, and what `help` says of them.
+// All verbs of the debug socket, and what `help` says of them. The one place where
+// a verb is found by name: server, prompt and completion all ask here, so they
+// cannot differ.
 
 import { LOOK_VERBS } from './look-verbs.ts';
 import { OPERATE_VERBS } from './operate-verbs.ts';

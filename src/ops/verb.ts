@@ -1,5 +1,6 @@
-// What a verb of the debug socket is: a name, how it is written, and a function that reads its words into something to be asked of the
-// Operator. Reading words never throws: a mistake is a refusal that says how the verb is written.
+// What a verb of the debug socket is: a name, how it is written, and a function that reads its
+// words into something to be asked of the Operator. Reading words never throws: a mistake is a
+// refusal that says how the verb is written.
 
 import { parseArgs } from 'node:util';
 import type { Operation } from './operation.ts';

@@ -90,6 +90,11 @@ export class VirtualActors<Key extends string | number | bigint, Message> {
     return true;
   }
 
+  /** Puts up to `countMax` actors to sleep that have nothing under way, the quiet ones first: when memory is short. */
+  rest(countMax: number): void {
+    for (let count = 0; count < countMax; count += 1) if (!this.#makeRoom()) return;
+  }
+
   /** Asks every actor awake to stop: at shutdown. */
   passivateAll(): void {
     for (const key of [...this.#active.keys()]) this.passivate(key);

@@ -68,6 +68,7 @@ function writeAuditEntry(writer: ByteWriter, entry: AuditEntry): void {
   writer.varint(entry.status);
   writer.optionalText(entry.failure);
   writer.f64(entry.retryAfterMs);
+  writer.f64(entry.runStartedAt);
 }
 
 function readAuditEntry(reader: ByteReader): AuditEntry {
@@ -86,6 +87,7 @@ function readAuditEntry(reader: ByteReader): AuditEntry {
     throw new ByteDamage(`unknown failure ${failure}`);
   }
   const retryAfterMs = reader.f64();
+  const runStartedAt = wallMs(reader.f64());
   return {
     host,
     address,
@@ -98,5 +100,6 @@ function readAuditEntry(reader: ByteReader): AuditEntry {
     status,
     failure: failure as FailureKind | undefined,
     retryAfterMs,
+    runStartedAt,
   };
 }

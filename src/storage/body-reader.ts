@@ -4,6 +4,7 @@
 // with the old index, which is sound; the cache lets go of it by and by, or at once by `forget`.
 
 import { closeSync, fstatSync, openSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { BodyPointer, StoredBody } from '../actors/ports.ts';
 import { assert } from '../base/assert.ts';
 import { readFully } from './files.ts';
@@ -18,6 +19,7 @@ import {
 import { BODY_BYTES_MAX, readRecordFrom, type StoredRecord } from './warc-reader.ts';
 
 interface OpenWarc {
+  readonly name: string;
   readonly warcFd: number;
   readonly offsetsFd: number;
 }
@@ -70,6 +72,18 @@ export class BodyReader {
     });
   }
 
+  /**
+   * Where a record begins, for tools that read the archive by themselves.
+   * @returns the file's name as it is now, and a byte offset; undefined when the file is not here or holds no such record
+   */
+  place(pointer: BodyPointer): { readonly name: string; readonly offset: number } | undefined {
+    const warc = this.#use(pointer.file);
+    if (warc === undefined) return undefined;
+    const read = readFully(warc.offsetsFd, this.#entries, entryPosition(pointer.record));
+    if (read < OFFSET_BYTES) return undefined;
+    return { name: warc.name, offset: readOffset(this.#entries, 0) };
+  }
+
   /** Closes the descriptors of one file, for example before it is removed after an upload. */
   forget(file: number): void {
     const warc = this.#open.get(file);
@@ -100,13 +114,15 @@ export class BodyReader {
   #openPair(file: number): OpenWarc | undefined {
     const paths = warcPaths(this.#directory, this.#prefix, file);
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      const warcFd = tryOpen(paths.closed) ?? tryOpen(paths.open);
+      const closedFd = tryOpen(paths.closed);
+      const warcFd = closedFd ?? tryOpen(paths.open);
       if (warcFd === undefined) continue;
+      const name = basename(closedFd === undefined ? paths.open : paths.closed);
       const { size } = fstatSync(warcFd);
       const offsetsFd =
         openIndex(paths.nextOffsets, (claim) => claim === size) ??
         openIndex(paths.offsets, (claim) => claim === 0 || claim === size);
-      if (offsetsFd !== undefined) return { warcFd, offsetsFd };
+      if (offsetsFd !== undefined) return { name, warcFd, offsetsFd };
       closeSync(warcFd);
     }
     return undefined;

@@ -1,7 +1,15 @@
 // Read-only access to a crawl, while it runs or afterwards, for the commands report, why, export, audit and replay (DESIGN.md §9). Takes no lock
 // and writes nothing; each iteration sees one commit.
 
-import type { AuditEntry, BodyPointer, PageRow, StoredBody } from '../actors/ports.ts';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type {
+  AuditEntry,
+  BodyPointer,
+  DiscoveredCheckpoint,
+  PageRow,
+  StoredBody,
+} from '../actors/ports.ts';
 import { CrawlError } from '../base/errors.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import { readAuditLog } from './audit-log.ts';
@@ -11,11 +19,14 @@ import { readCounters } from './counters.ts';
 import type { CrawlIdentity } from './crawl-identity.ts';
 import { readIdentity } from './crawl-identity.ts';
 import { checkReadable, folderOf } from './directory.ts';
-import { hostOfKey, partitionRange, urlOfKey } from './keys.ts';
+import { readFrontierSegment } from './frontier-log.ts';
+import { hostOfKey, hostRange, partitionRange, urlOfKey } from './keys.ts';
 import { decodePageRow } from './page-codec.ts';
+import { SeenView } from './seen-view.ts';
 import { decoding, TableReader } from './table-reader.ts';
 import type { Tables } from './tables.ts';
 import { openTables, rowsOf } from './tables.ts';
+import { warcFileNumber, warcPaths } from './warc-names.ts';
 
 /** A page row with its key. */
 export interface PageAt {
@@ -23,6 +34,25 @@ export interface PageAt {
   readonly partition: PartitionIndex;
   readonly urlKey: UrlKey;
   readonly row: PageRow;
+}
+
+/** One WARC file. */
+export interface ArchiveFile {
+  readonly file: number;
+  readonly path: string;
+  /** True while it grows. */
+  readonly isOpen: boolean;
+  /** Path of its index; undefined when there is none yet. */
+  readonly cdxj: string | undefined;
+  readonly bytes: number;
+}
+
+/** Bytes on disk by what they hold. */
+export interface StorageBytes {
+  readonly tables: number;
+  readonly frontier: number;
+  readonly archive: number;
+  readonly audit: number;
 }
 
 /** See the head of this file. */
@@ -33,6 +63,7 @@ export class ReadStore {
   readonly #dir: string;
   readonly #tables: Tables;
   readonly #bodies: BodyReader;
+  readonly #warcPrefix: string;
 
   /**
    * @param warcPrefix start of the WARC files' names
@@ -50,6 +81,7 @@ export class ReadStore {
     }
     this.identity = identity;
     this.rows = new TableReader(this.#tables, identity.partitions);
+    this.#warcPrefix = warcPrefix;
     this.#bodies = new BodyReader(folderOf(dir, 'warc'), { prefix: warcPrefix });
   }
 
@@ -62,14 +94,100 @@ export class ReadStore {
     }
   }
 
+  /**
+   * Page rows in portions, in the order of their keys. No read transaction is held between two portions, so that the caller may wait (for
+   * a slow reader of its output) without keeping the crawl's pages from being used again. Rows that come behind the place reached are seen.
+   * @param rowsMax rows in a portion
+   * @param of only the rows of one host
+   */
+  *pagePortions(
+    rowsMax: number,
+    of?: { readonly hostKey: HostKey; readonly partition: PartitionIndex },
+  ): Generator<readonly PageAt[]> {
+    const range = of === undefined ? {} : hostRange(of.partition, of.hostKey);
+    let start: Buffer | undefined;
+    for (;;) {
+      const from = start === undefined ? {} : { start };
+      const portion: PageAt[] = [];
+      for (const { key, value } of this.#tables.pages.getRange({
+        ...range,
+        ...from,
+        limit: rowsMax,
+      })) {
+        const row = decoding('page row', () => decodePageRow(value));
+        portion.push({ ...hostOfKey(key), urlKey: urlOfKey(key), row });
+        start = Buffer.concat([key, AFTER]);
+      }
+      if (portion.length > 0) yield portion;
+      if (portion.length < rowsMax) return;
+      this.#tables.root.resetReadTxn();
+    }
+  }
+
+  /** URL keys of pages whose outlinks are not durable at their owners yet. */
+  unparsedKeys(): Set<UrlKey> {
+    const keys = new Set<UrlKey>();
+    for (const { urlKey } of this.rows.unparsed(() => true)) keys.add(urlKey);
+    return keys;
+  }
+
+  /** Entries of the frontier log that are not in chunk rows for certain, oldest first. */
+  *discovered(): Generator<DiscoveredCheckpoint> {
+    for (const segment of readCommitted(this.#tables).frontier) {
+      yield* readFrontierSegment(this.#dir, segment);
+    }
+  }
+
+  /** The seen set as of now; the caller closes it. */
+  seen(): SeenView {
+    return SeenView.open(this.#dir, this.#tables);
+  }
+
   /** The crawl's durable counters by name. */
   counters(): Map<string, number> {
     return readCounters(this.#tables);
   }
 
-  /** Every request the crawl made, oldest first. */
-  audit(): Generator<AuditEntry> {
-    return readAuditLog(this.#dir, readCommitted(this.#tables).audit);
+  /**
+   * Every request the crawl made, oldest first.
+   * @param segmentsMax only those in the last so many files of the log (64 MiB each)
+   */
+  audit(segmentsMax = Number.POSITIVE_INFINITY): Generator<AuditEntry> {
+    const segments = readCommitted(this.#tables).audit;
+    return readAuditLog(this.#dir, segments.slice(Math.max(segments.length - segmentsMax, 0)));
+  }
+
+  /** WARC files in the order of their numbers. */
+  archiveFiles(): ArchiveFile[] {
+    const folder = folderOf(this.#dir, 'warc');
+    const files = readdirSync(folder).flatMap((name) => {
+      const number = warcFileNumber(name, this.#warcPrefix);
+      const path = join(folder, name);
+      const bytes = bytesOf(path);
+      if (number === undefined || bytes === undefined) return [];
+      const { cdxj } = warcPaths(folder, this.#warcPrefix, number.file);
+      const index = existsSync(cdxj) ? cdxj : undefined;
+      return [{ file: number.file, path, isOpen: number.open, cdxj: index, bytes }];
+    });
+    return files.sort((a, b) => a.file - b.file);
+  }
+
+  storageBytes(): StorageBytes {
+    const sum = (folder: 'lmdb' | 'frontier' | 'warc' | 'audit'): number => {
+      const path = folderOf(this.#dir, folder);
+      return readdirSync(path).reduce((bytes, name) => bytes + (bytesOf(join(path, name)) ?? 0), 0);
+    };
+    return {
+      tables: sum('lmdb'),
+      frontier: sum('frontier'),
+      archive: sum('warc'),
+      audit: sum('audit'),
+    };
+  }
+
+  /** Name and byte offset of a record as its file is now; undefined when it is not here. */
+  place(pointer: BodyPointer): { readonly name: string; readonly offset: number } | undefined {
+    return this.#bodies.place(pointer);
   }
 
   /** A stored answer; undefined when its file is not here. */
@@ -81,4 +199,12 @@ export class ReadStore {
     this.#bodies.close();
     await this.#tables.root.close();
   }
+}
+
+/** A key followed by this is the first one behind it. */
+const AFTER = Buffer.from([0]);
+
+/** Length of a file; undefined when it vanished meanwhile (a running crawl renames and removes files). */
+function bytesOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
 }

@@ -132,7 +132,7 @@ test('only step 9 reaches the fetch port: FetchGate starts requests, and only th
     .filter(({ layer, code }) => layer === 'actors' && /\bFetchPort\b/.test(code))
     .map(({ path }) => path)
     .sort();
-  deepStrictEqual(holders, ['actors/fetch-gate.ts', 'actors/ports.ts', 'actors/shard-actor.ts']);
+  deepStrictEqual(holders, ['actors/fetch-gate.ts', 'actors/ports.ts', 'actors/shard-ports.ts']);
   const gates = sources
     .filter(({ code }) => code.includes('new FetchGate('))
     .map(({ path }) => path);

@@ -1,4 +1,6 @@
-// The charts over time, drawn by uPlot. Each has its present values in its caption, so that nothing is told by colour or line alone.
+// The charts over time, drawn by uPlot. Each has its present values in its caption, so that nothing
+// is told by colour or line alone. Ten minutes at a point a second; older points are forgotten.
+// Colours come from the style sheet, so they follow its light and dark.
 
 import { byId, element } from './elements.js';
 import { bytes, count, milliseconds, rate } from './format.js';

@@ -1,5 +1,6 @@
-// The dashboard: listens to the crawl's news, one a second, and writes them into the page. It keeps nothing of its own but the chart
-// points, so a reload, or a crawl that was restarted, is right at once.
+// The dashboard: listens to the crawl's news, one a second, and writes them into the page. It keeps
+// nothing of its own but the chart points, so a reload, or a crawl that was restarted, is right at
+// once.
 
 import { Charts } from './charts.js';
 import { ask, hostButton } from './details.js';
@@ -90,19 +91,18 @@ function showTiles({ overview, rates }) {
 }
 
 /** What sets the rate of a polite crawl: each host gives one request a gap. @param {any} news */
-function showFront({ overview, hostsNeeded }) {
+function showFront({ overview, reach }) {
   const { ready, waiting, backingOff } = overview.hosts;
-  const available = ready + waiting + overview.inFlight;
-  const couldNeed = Math.max(hostsNeeded, overview.slots);
-  const isSmall = overview.state === 'running' && ready === 0 && available < couldNeed;
+  const isSmall =
+    overview.state === 'running' && ready === 0 && reach.hostsAtHand < reach.hostsNeeded;
   smallFrontNews = isSmall ? smallFrontNews + 1 : 0;
   byId('front').hidden = smallFrontNews < SMALL_FRONT_NEWS;
-  const most = (available * 1_000) / Math.max(overview.minGapMs, 1);
   byId('front').textContent =
     `The front is small: no host is ready, ${count(waiting)} wait for their gap, ` +
     `${count(overview.inFlight)} are being asked and ${count(backingOff)} back off. With at least ` +
     `${milliseconds(overview.minGapMs)} between two requests to a host, that gives at most ` +
-    `${rate(most)} requests per second.`;
+    `${rate(reach.requestsPerSecondMax)} requests per second; ${count(reach.hostsNeeded)} hosts ` +
+    `would keep all ${count(overview.slots)} slots busy.`;
 }
 
 /** @param {any} overview */

@@ -1,4 +1,6 @@
-// The dialog with everything about one host or one URL: opened from a list or from the question field, closed by Escape.
+// The dialog with everything about one host or one URL: opened from a list or from the question
+// field, closed by Escape. The drill-down from the list of hosts to a host, and from a URL to why
+// it was or was not crawled. It asks only when told to.
 
 import { byId, element, table } from './elements.js';
 import { bytes, count, milliseconds, time } from './format.js';
@@ -48,23 +50,7 @@ async function showHost(host) {
       'Counts',
       pairs(report.counts, (_name, value) => count(value)),
     ),
-    titled(
-      'robots.txt',
-      table(
-        [
-          { name: 'origin' },
-          { name: 'decision' },
-          { name: 'because', isWrapped: true },
-          { name: 'fetched' },
-        ],
-        report.robots.map((/** @type {any} */ row) => [
-          row.origin,
-          row.decision,
-          row.because,
-          time(row.fetchedAt),
-        ]),
-      ),
-    ),
+    titled('robots.txt', robotsTable(report.robots)),
     titled('Last requests', fetches(report.recent)),
   ]);
 }
@@ -155,6 +141,18 @@ function pairs(fields, write = (_name, value) => String(value)) {
 function spoken(name) {
   const words = name.replace(/Ms$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return name.includes(' ') ? name : words;
+}
+
+/** @param {any[]} rows */
+function robotsTable(rows) {
+  const columns = [
+    { name: 'origin' },
+    { name: 'decision' },
+    { name: 'because', isWrapped: true },
+    { name: 'fetched' },
+  ];
+  const cells = rows.map((row) => [row.origin, row.decision, row.because, time(row.fetchedAt)]);
+  return element('div', { class: 'scroll' }, table(columns, cells));
 }
 
 /** @param {any[]} lines */

@@ -1,4 +1,6 @@
-// Makes elements of the page. Text always goes in as text: most of it comes from the web, none of it is ever read as HTML.
+// Makes elements of the page. Text always goes in as text: most of it comes from the web, none of
+// it is ever read as HTML. The page is rebuilt from data each second; the focus of the keyboard
+// survives that.
 
 /**
  * @param {string} name of the element

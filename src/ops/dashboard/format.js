@@ -1,4 +1,6 @@
-// How the dashboard writes numbers: short, with units, never with more digits than are meant.
+// How the dashboard writes numbers: short, with units, never with more digits than
+// are meant. The same number is written the same way in tiles, tables and on the
+// axes of charts.
 
 const WHOLE = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const ONE_DIGIT = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });

@@ -1,5 +1,6 @@
-// A small crawl in memory behind the Operator interface, for tests of the ops layer: it answers from plain tables, keeps what was done to
-// it, and can be told to be silent or to fail. Not a mock: each question has its real answer in these tables.
+// A small crawl in memory behind the Operator interface, for tests of the ops layer: it answers
+// from plain tables, keeps what was done to it, and can be told to be silent or to fail. Not a
+// mock: each question has its real answer in these tables.
 
 import type { Operation } from '../../../src/ops/operation.ts';
 import {

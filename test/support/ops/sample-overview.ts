@@ -1,5 +1,6 @@
-// A snapshot of a crawl that has run for `seconds`, made by rule: the figures grow with time and differ from each other, so that a test or
-// a look at the dashboard sees when two are mixed up.
+// A snapshot of a crawl that has run for `seconds`, made by rule: the figures grow
+// with time and differ from each other, so that a test or a look at the dashboard
+// sees when two are mixed up.
 
 import type { CrawlOverview, ShardOverview } from '../../../src/ops/overview.ts';
 

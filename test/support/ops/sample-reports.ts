@@ -1,4 +1,6 @@
-// The longer answers of the sample crawl (sample-crawl.ts), made of its two tables of hosts and URLs.
+// The longer answers of the sample crawl (sample-crawl.ts), made of its two tables of hosts and
+// URLs. One host has a name that would harm a careless terminal or page; texts like it do come from
+// the web.
 
 import type { HostLine, HostReport, UrlReport } from '../../../src/ops/reports.ts';
 

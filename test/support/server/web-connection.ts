@@ -32,13 +32,22 @@ export interface WebContext {
   readonly date: () => string;
 }
 
+interface CurrentRequest {
+  readonly head: RequestHead;
+  readonly startMs: number;
+  status: number;
+  bytes: number;
+  /** When the last write began. */
+  writtenMs: number;
+}
+
 /** Serves one socket until either side ends it. */
 export class WebConnection {
   readonly #context: WebContext;
   readonly #socket: Socket;
   readonly #address: string;
   #unread = '';
-  #current: { head: RequestHead; startMs: number; status: number; bytes: number } | null = null;
+  #current: CurrentRequest | null = null;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(context: WebContext, socket: Socket) {
@@ -71,7 +80,7 @@ export class WebConnection {
       this.#refuse();
       return;
     }
-    this.#current = { head, startMs, status: 0, bytes: 0 };
+    this.#current = { head, startMs, status: 0, bytes: 0, writtenMs: startMs };
     const response = this.#context.world.respond({ ...head, atMs: startMs });
     if (response.delayMs === 0) this.#answer(response);
     else this.#timer = setTimeout(() => this.#answer(response), response.delayMs);
@@ -131,10 +140,14 @@ export class WebConnection {
     this.#write(bytes, body.length, then);
   }
 
-  /** `then` runs once the kernel has the bytes: at once when it took them all, so that the end is not dated late. */
+  /**
+   * `then` runs once the kernel has the bytes: at once when it took them all. The end is dated before the write, since this process may
+   * lose the processor in it while the client already reads: a date after it would make the client's gap look short.
+   */
   #write(bytes: Uint8Array, bodyBytes: number, then: () => void): void {
     if (this.#current === null || this.#socket.destroyed) return;
     this.#current.bytes += bodyBytes;
+    this.#current.writtenMs = this.#context.now();
     let handed = false;
     this.#socket.write(bytes, (error) => {
       if (!handed && !error) then();
@@ -192,10 +205,10 @@ export class WebConnection {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     if (this.#current === null) return;
-    const { head, startMs, status, bytes } = this.#current;
+    const { head, startMs, status, bytes, writtenMs } = this.#current;
     this.#current = null;
     const { host, path, userAgent } = head;
-    const times = { startMs, endMs: this.#context.now() };
+    const times = { startMs, endMs: complete ? writtenMs : this.#context.now() };
     const address = this.#address;
     this.#context.ended({ host, path, address, ...times, userAgent, status, bytes, complete });
   }

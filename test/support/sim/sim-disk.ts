@@ -16,6 +16,7 @@ import type {
   StoredBody,
   UnparsedPage,
 } from '../../../src/actors/ports.ts';
+import { BANDS } from '../../../src/actors/ports.ts';
 import { recoverQueues } from '../../../src/actors/queue-recovery.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../../../src/base/units.ts';
 import { headerValue } from '../../../src/domain/header-list.ts';
@@ -52,6 +53,9 @@ export class SimDisk {
   readonly #keyOf: (url: string) => UrlKey;
   readonly #bodies: StoredBody[] = [];
   readonly #digests = new Map<string, { pointer: BodyPointer; url: string; parsed: boolean }>();
+  readonly #names = new Map<HostKey, string>();
+  /** Sequence after the last one the log ever held, by host and band. */
+  readonly #tails = new Map<string, number>();
   #segments: Segment[] = [{ number: 1, entries: [] }];
   #nextUnparsedId = 1;
 
@@ -77,6 +81,23 @@ export class SimDisk {
     for (const { entries } of this.#segments) {
       for (const entry of entries) if (entry.hostKey === hostKey) yield entry;
     }
+  }
+
+  /** Hosts of which a URL was ever queued. */
+  get seenHosts(): IterableIterator<HostKey> {
+    return this.#names.keys();
+  }
+
+  hostName(hostKey: HostKey): string {
+    return this.#names.get(hostKey) ?? '';
+  }
+
+  /** True when an entry of the host is not done, whether its row or only the log knows of it. */
+  hasWork(hostKey: HostKey): boolean {
+    return BANDS.some((band) => {
+      const { head, tail } = this.hosts.get(hostKey)?.queues[band] ?? { head: 0, tail: 0 };
+      return head < Math.max(tail, this.#tails.get(bandName(hostKey, band)) ?? 0);
+    });
   }
 
   /** Commits one batch. @returns receipts of its pages */
@@ -149,6 +170,9 @@ export class SimDisk {
   }
 
   #log(entry: DiscoveredCheckpoint): void {
+    const { hostKey, entry: queued } = entry;
+    if (!this.#names.has(hostKey)) this.#names.set(hostKey, new URL(queued.url).hostname);
+    this.#tails.set(bandName(entry.hostKey, entry.band), entry.entry.sequence + 1);
     (this.#segments.at(-1) as Segment).entries.push(entry);
     let keys = this.logged.get(entry.hostKey);
     if (keys === undefined) {

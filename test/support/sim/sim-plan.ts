@@ -61,6 +61,8 @@ export interface SimPlan {
   readonly addressGapMs: number;
   readonly slotsMax: number;
   readonly hostsActiveMax: number;
+  /** Queue entries in memory above which a shard puts hosts to sleep. */
+  readonly residentEntriesMax: number;
   readonly flushMs: number;
   readonly pendingBytesMax: number;
   readonly backlogBytesMax: number;
@@ -240,6 +242,7 @@ export function drawPlan(world: string, seed: number): SimPlan {
     addressGapMs: pick(0, 100, 250),
     slotsMax: pick(1, 2, 4, 16, 64),
     hostsActiveMax: pick(3, 4, 6, 1000, 1000, 1000),
+    residentEntriesMax: 100_000,
     flushMs: pick(5, 50, 100, 250),
     pendingBytesMax: pick(2_000, 100_000, 10_000_000),
     backlogBytesMax: pick(1_500, 100_000, 10_000_000),

@@ -15,7 +15,7 @@ export class SimSeen {
 
   constructor(disk: SimDisk, plan: SimPlan) {
     const { bloomKeys, recentKeys } = plan;
-    this.#bloom = BloomGenerations.create({ expectedKeys: bloomKeys, falsePositiveRate: 0.2 });
+    this.#bloom = emptyBloom(bloomKeys);
     this.#recent = RecentKeys.create(recentKeys);
     for (const key of disk.seenKeys) {
       this.#known.add(key);
@@ -36,7 +36,25 @@ export class SimSeen {
   }
 
   #add(high: number, low: number): boolean {
-    if (this.#bloom.needsGrowth) this.#bloom.grow();
+    // It grows once; after that it overflows and says "perhaps" ever more often, which must do no harm.
+    if (this.#bloom.needsGrowth && this.#bloom.filters.length === 1) this.#bloom.grow();
     return this.#bloom.add(high, low);
   }
+}
+
+const RATE = 0.2;
+/** Computing the size of a filter takes longer than the run of a small crawl: each is computed once and then copied. */
+const empty = new Map<number, Uint8Array>();
+
+function emptyBloom(expectedKeys: number): BloomGenerations {
+  const options = { expectedKeys, falsePositiveRate: RATE };
+  const known = empty.get(expectedKeys);
+  if (known === undefined) {
+    const made = BloomGenerations.create(options);
+    empty.set(expectedKeys, new Uint8Array(made.handle.buffers[0] as SharedArrayBuffer).slice());
+    return made;
+  }
+  const buffer = new SharedArrayBuffer(known.length);
+  new Uint8Array(buffer).set(known);
+  return BloomGenerations.attach({ ...options, buffers: [buffer] });
 }

@@ -5,10 +5,11 @@ import type { HostKey, UrlKey } from '../../../src/base/units.ts';
 import { CRAWL_RULES, canonicalize } from '../../../src/domain/canonical-url.ts';
 import type { XxHash64 } from '../../../src/domain/url-key.ts';
 import { judge } from '../world/judge.ts';
+import { RobotsHistory } from '../world/judge-robots.ts';
 import type { RequestEntry, Violation } from '../world/judge-types.ts';
 import { createWorld, type World } from '../world/world.ts';
 import { hostProfile } from '../world/world-host.ts';
-import { crawlDelayMs, robotsDecision } from '../world/world-truth.ts';
+import { robotsDecision } from '../world/world-truth.ts';
 import { checkBounds, checkChunkLeaks, checkHost } from './sim-checks.ts';
 import { SimDisk } from './sim-disk.ts';
 import { SimWebLog, USER_AGENT } from './sim-fetch.ts';
@@ -31,7 +32,10 @@ export interface SimResult {
 }
 
 /** Virtual time after which the liveness phase has failed: longer than any pause a host can be given twice over. */
-const LIVENESS_MS_MAX = 4 * 86_400_000;
+const DAY_MS = 86_400_000;
+const LIVENESS_MS_MAX = 4 * DAY_MS;
+/** RFC 9309 §2.4, and a minute. */
+const ROBOTS_AGE_MS_MAX = DAY_MS + 60_000;
 /** How often bounds and quiet are looked at, virtual ms. */
 const LOOK_MS = 200;
 /** Hosts with longer queues are checked at one commit in eight. */
@@ -71,7 +75,8 @@ class Simulation {
   readonly #plan: SimPlan;
   readonly #world: World;
   readonly #disk: SimDisk;
-  readonly #starts: { readonly atMs: number; readonly endedMs: number }[] = [];
+  /** Restarts, each with the number of requests made before. */
+  readonly #starts: { readonly atMs: number; readonly entries: number }[] = [];
   #crashes: CrashPlan[];
   #node: SimNode;
   #shards: number;
@@ -80,6 +85,7 @@ class Simulation {
   #repeatsAllowed = 0;
   #lookedMs = -LOOK_MS;
   #commits = 0;
+  #backMs = 0;
   /** Requests of earlier runs in the log. */
   #entriesBefore = 0;
   /** Retry-After waits that a crash may have made us forget: their answers were not committed. */
@@ -103,7 +109,7 @@ class Simulation {
     const { kernel, log } = this;
     this.#safety();
     this.#liveness();
-    kernel.note(`quiet after ${log.entries.length} requests`);
+    kernel.note(`quiet after ${log.entries.length} requests; ${counted(this.#disk.counters)}`);
     for (const hostKey of this.#disk.logged.keys()) checkHost(kernel, this.#disk, hostKey);
     checkChunkLeaks(kernel, this.#disk);
     this.#checkCounters();
@@ -210,17 +216,18 @@ class Simulation {
     this.#accountForLoss();
     this.#node.kill();
     this.#entriesBefore = this.log.entries.length;
-    const endedMs = kernel.nowMs;
     kernel.note(`end ${crash.kind} ${crash.at?.boundary ?? ''}`);
     for (const hostKey of this.#disk.logged.keys()) checkHost(kernel, this.#disk, hostKey);
     kernel.run([], kernel.nowMs + crash.downMs, () => false);
     if (crash.wallSkewMs !== 0) kernel.count('clock.jump');
+    // A clock put back by less than the time that has passed goes unnoticed, and makes what is stored look younger.
+    this.#backMs += Math.max(-crash.wallSkewMs, 0) % DAY_MS;
     if (crash.wallSkewMs > 0) this.log.retryAfterMs.clear();
     kernel.clock.skewWall(crash.wallSkewMs);
     this.#shards = crash.shardsAfter;
     kernel.count('recovered.entries', this.#disk.recover());
     for (const hostKey of this.#disk.logged.keys()) checkHost(kernel, this.#disk, hostKey);
-    this.#starts.push({ atMs: kernel.nowMs, endedMs });
+    this.#starts.push({ atMs: kernel.nowMs, entries: this.#entriesBefore });
     this.#node = this.#newNode();
     kernel.count('reparsed', this.#disk.unparsed.size);
     this.#node.start();
@@ -288,8 +295,9 @@ class Simulation {
   /** Hosts with queued URLs that could be fetched one day. */
   #waitingHosts(): string[] {
     const waiting: string[] = [];
-    for (const { host, queues } of this.#disk.hosts.values()) {
-      if (queues.every(({ head, tail }) => head === tail)) continue;
+    for (const hostKey of this.#disk.seenHosts) {
+      if (!this.#disk.hasWork(hostKey)) continue;
+      const host = this.#disk.hostName(hostKey);
       if (!this.#isHopeless(host)) waiting.push(host);
     }
     return waiting;
@@ -320,30 +328,23 @@ class Simulation {
 
   /** I2 across restarts: a host asked before waits its full gap from the start of the process. */
   #checkRestarts(): void {
-    for (const { atMs, endedMs } of this.#starts) {
+    const robots = new RobotsHistory(this.#world, this.log.entries);
+    for (const { atMs, entries } of this.#starts) {
       const asked = new Set<string>();
-      for (const { host, startMs } of this.log.entries) if (startMs <= endedMs) asked.add(host);
+      for (const { host } of this.log.entries.slice(0, entries)) asked.add(host);
       const first = new Map<string, RequestEntry>();
-      for (const entry of this.log.entries) {
-        if (entry.startMs < atMs) continue;
+      for (const entry of this.log.entries.slice(entries)) {
         const before = first.get(entry.host);
         if (before === undefined || entry.startMs < before.startMs) first.set(entry.host, entry);
       }
       for (const [host, entry] of first) {
         if (!asked.has(host)) continue;
         const waitedMs = entry.startMs - atMs;
-        if (waitedMs >= this.#fullGapMs(host) - 1) continue;
+        const delayMs = Math.min(this.#plan.maxCrawlDelayMs, robots.crawlDelayMs(entry));
+        if (waitedMs >= Math.max(this.#plan.minGapMs, delayMs) - 1) continue;
         this.kernel.fail(`I2: ${host} asked ${waitedMs} ms after a restart`);
       }
     }
-  }
-
-  #fullGapMs(host: string): number {
-    const { options } = this.#world;
-    const { minGapMs, maxCrawlDelayMs } = this.#plan;
-    if (options.features.robotsChanges > 0) return minGapMs;
-    const decision = robotsDecision(options, hostProfile(options, this.#world.hostIndex(host)), 0);
-    return Math.max(minGapMs, Math.min(maxCrawlDelayMs, crawlDelayMs(decision, USER_AGENT)));
   }
 
   #judge(): void {
@@ -353,6 +354,7 @@ class Simulation {
     const verdict = judge(this.#world, this.log.entries, {
       ...{ minGapMs, maxCrawlDelayMs, abortToleranceMs: 1, requireLate: true },
       addressGapMs,
+      robotsMaxAgeMs: ROBOTS_AGE_MS_MAX + this.#backMs,
       repeatsAllowed: this.#repeatsAllowed,
       exactReach: coverage,
       listedMax: 1_000,
@@ -376,4 +378,8 @@ class Simulation {
     const apart = this.#starts.some(({ atMs }) => previous.startMs < atMs && startMs >= atMs);
     return kind === 'address-gap' && apart;
   }
+}
+
+function counted(counters: ReadonlyMap<string, number>): string {
+  return [...counters].map(([name, count]) => `${name} ${count}`).join(', ');
 }

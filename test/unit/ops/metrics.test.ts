@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { METRICS } from '../../../src/ops/metric-table.ts';
 import { CrawlMetrics } from '../../../src/ops/metrics.ts';
-import { hostsNeeded, ratesBetween } from '../../../src/ops/overview-rates.ts';
+import { frontReach, ratesBetween } from '../../../src/ops/overview-rates.ts';
 import { sampleOverview } from '../../support/ops/sample-overview.ts';
 
 const RATES = ratesBetween(sampleOverview(90), sampleOverview(100));
@@ -91,7 +91,24 @@ test('ratesBetween divides by the interval, and takes quantiles of the interval 
   assert.equal(still.responseP50Ms, undefined);
 });
 
-test('hostsNeeded is rate times gap', () => {
-  const overview = { ...sampleOverview(100), minGapMs: 2_000 };
-  assert.equal(hostsNeeded(overview, { ...RATES, fetchedPerSecond: 50 }), 100);
+test('frontReach weighs hosts at hand against slots, by response time and gap', () => {
+  const overview = { ...sampleOverview(100), minGapMs: 900, slots: 50, inFlight: 10 };
+  const hosts = { ...overview.hosts, ready: 0, waiting: 190 };
+  const reach = frontReach({ ...overview, hosts }, { ...RATES, responseP50Ms: 100 });
+  assert.deepEqual(reach, { hostsAtHand: 200, hostsNeeded: 500, requestsPerSecondMax: 200 });
+  const unmeasured = frontReach({ ...overview, hosts }, { ...RATES, responseP50Ms: undefined });
+  assert.equal(unmeasured.hostsNeeded, 50);
+});
+
+test('docs/alerts.yml names only metrics and labels that there are', async () => {
+  const rules = readFileSync(new URL('../../../../docs/alerts.yml', import.meta.url), 'utf8');
+  const series = [...rules.matchAll(/(hostler_\w+)(\{[^}]*\})?/g)];
+  assert.ok(series.length > 8);
+  const text = await exposed(100);
+  for (const [, name = '', labels = ''] of series) {
+    assert.ok(
+      text.includes(`\n${name}${labels === '' ? '' : labels.replace(/\}$/, '')}`),
+      name + labels,
+    );
+  }
 });

@@ -4,7 +4,6 @@ import { SeededRandom } from '../../../src/base/random.ts';
 import { BloomFilter } from '../../../src/runtime/bloom.ts';
 import { BloomGenerations } from '../../../src/runtime/bloom-generations.ts';
 import { blockedFalsePositiveRate, sizeBloom } from '../../../src/runtime/bloom-sizing.ts';
-import { restoreBloom, snapshotBloom } from '../../../src/runtime/bloom-snapshot.ts';
 import { RecentKeys } from '../../../src/runtime/recent-keys.ts';
 
 /** Calls back with keys of a stream; two streams of different seeds share no key in practice. */
@@ -97,39 +96,6 @@ test('BloomGenerations.adopt ignores a generation it knows', () => {
   const buffer = seen.grow();
   seen.adopt(buffer);
   strictEqual(seen.filters.length, 2);
-});
-
-function snapshotBytes(filter: BloomFilter, chunkBytes: number): Uint8Array {
-  return Buffer.concat([...snapshotBloom(filter, chunkBytes)]);
-}
-
-const reader =
-  (bytes: Uint8Array) =>
-  (offset: number, length: number): Uint8Array =>
-    bytes.subarray(offset, offset + length);
-
-test('restoreBloom gives back the filter that snapshotBloom took', () => {
-  const filter = BloomFilter.create({ expectedKeys: 5000, falsePositiveRate: 0.01 });
-  eachKey(6, 5000, (hi, lo) => filter.add(hi, lo));
-  for (const chunkBytes of [64, 1024, 2 ** 20]) {
-    const restored = restoreBloom(reader(snapshotBytes(filter, chunkBytes)));
-    ok(restored.kind === 'ok');
-    deepStrictEqual(new Uint8Array(restored.filter.buffer), new Uint8Array(filter.buffer));
-  }
-});
-
-test('restoreBloom refuses a snapshot cut anywhere or with any byte changed', () => {
-  const filter = BloomFilter.create({ expectedKeys: 60, falsePositiveRate: 0.01 });
-  eachKey(7, 60, (hi, lo) => filter.add(hi, lo));
-  const bytes = snapshotBytes(filter, 64);
-  for (let length = 0; length < bytes.length; length++) {
-    strictEqual(restoreBloom(reader(bytes.subarray(0, length))).kind, 'damaged');
-  }
-  for (let index = 0; index < bytes.length; index++) {
-    const damaged = bytes.slice();
-    damaged[index] = (damaged[index] as number) ^ 0x10;
-    strictEqual(restoreBloom(reader(damaged)).kind, 'damaged', `byte ${index}`);
-  }
 });
 
 test('RecentKeys.has finds what was added last and never what was not', () => {

@@ -1,0 +1,45 @@
+// `npm run bench`: every micro-benchmark in its smoke size and a short load run; `npm run bench -- load …` and `npm run bench -- memory …`
+// are the long ones. A benchmark that throws or hangs fails here, so that none can rot (STYLE.md 19).
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { loadCommand } from './load.ts';
+import { memoryCommand } from './memory.ts';
+import { politeCommand } from './polite.ts';
+
+const MICRO_TIMEOUT_MS = 120_000;
+
+const [command, ...rest] = process.argv.slice(2);
+switch (command) {
+  case undefined:
+    runMicro();
+    process.exitCode ||= await loadCommand(['--rate', '1000', '--size', '10k', '--hosts', '500']);
+    break;
+  case 'load':
+    process.exitCode = await loadCommand(rest);
+    break;
+  case 'memory':
+    process.exitCode = await memoryCommand(rest);
+    break;
+  case 'polite':
+    process.exitCode = await politeCommand(rest);
+    break;
+  default:
+    process.stderr.write('usage: npm run bench [-- load … | memory … | polite …]\n');
+    process.exitCode = 2;
+}
+
+/** Smoke runs of all micro-benchmarks, each in a process of its own. */
+function runMicro(): void {
+  const folder = fileURLToPath(new URL('.', import.meta.url));
+  for (const file of readdirSync(folder).sort()) {
+    if (!file.endsWith('.bench.js')) continue;
+    process.stdout.write(`\n${file.replace('.bench.js', '')}\n`);
+    const run = spawnSync(process.execPath, [`${folder}${file}`], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+      timeout: MICRO_TIMEOUT_MS,
+    });
+    if (run.status !== 0) process.exitCode = 1;
+  }
+}

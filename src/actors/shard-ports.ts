@@ -1,0 +1,73 @@
+// What a shard is built with, what it is given by the thread that runs it, and what it tells the main thread of itself.
+
+import type { HostKey } from '../base/units.ts';
+import type { BandWeights } from './host-schedule.ts';
+import type { LinkRouter } from './link-router.ts';
+import type { HostMessage, HostPlaceIdentity, ShardPeerMessage } from './messages.ts';
+import type { CheckpointPort, FetchPort, StateReader, StorageEvent } from './ports.ts';
+
+/** The shard's own bounds. */
+export interface ShardOptions {
+  readonly shard: number;
+  /** Shards of this process. */
+  readonly shards: number;
+  readonly productToken: string;
+  /** Requests in flight, at most. */
+  readonly slotsMax: number;
+  readonly bandWeights: BandWeights;
+  /** Longest time something staged waits for its batch to close, milliseconds. */
+  readonly flushMs: number;
+  /** Bytes awaiting their commit above which no new request is started. */
+  readonly pendingBytesMax: number;
+  /** Bytes awaiting their parse above which no new request is started. */
+  readonly backlogBytesMax: number;
+  /** Queue entries of awake hosts in memory above which hosts are put to sleep. */
+  readonly residentEntriesMax: number;
+  /** Reads sitemaps that robots.txt names. */
+  readonly sitemaps: boolean;
+}
+
+/** What the shard is given by the thread that runs it. */
+export interface ShardPorts {
+  readonly fetch: FetchPort;
+  readonly checkpoint: CheckpointPort;
+  readonly reader: StateReader;
+  readonly router: LinkRouter;
+  /** Delivers to a host actor, waking it up. False when it cannot take the message now. */
+  offerHost(host: HostPlaceIdentity | HostKey, message: HostMessage): boolean;
+  /** Name resolutions whose answer is awaited. */
+  resolvesPending(): number;
+  /** Puts up to so many quiet hosts to sleep. */
+  restHosts(countMax: number): void;
+  /** Hosts whose actors are awake. */
+  activeHosts(): Iterable<HostKey>;
+  /** Sends to another shard. False when the link has no credit now. */
+  sendPeer(shard: number, message: ShardPeerMessage): boolean;
+  /** Storage cannot go on: the process has to stop in order. */
+  storageFailed(event: Extract<StorageEvent, { kind: 'storage-failed' }>): void;
+  /** Notes the page about to be parsed where a crash of this thread leaves it readable, and 0n after. */
+  markParsing(urlKey: bigint): void;
+}
+
+/** What the main thread needs to know to tell whether the crawl is done. */
+export interface ShardStatus {
+  readonly shard: number;
+  readonly inFlight: number;
+  /** True when nothing is staged, uncommitted, unparsed or on its way to another shard. */
+  readonly quiet: boolean;
+  /** Hosts waiting for their gap, by band. */
+  readonly waiting: readonly [number, number, number];
+  readonly backingOff: number;
+  /** Hosts that await a DNS or robots answer of another. */
+  readonly awaiting: number;
+  /** Hosts that could be asked now, were there slots. */
+  readonly due: number;
+  /** Milliseconds until the next host may be asked after its ordinary gap; Infinity when none waits. */
+  readonly nextGapInMs: number;
+  /** The same including hosts in trouble. */
+  readonly nextInMs: number;
+  readonly parseBacklog: number;
+  readonly pendingBytes: number;
+  readonly linksWaiting: number;
+  readonly draining: boolean;
+}

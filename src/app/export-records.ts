@@ -1,0 +1,132 @@
+// The records of `export` (DESIGN.md §9): pages as rows of the crawl's state with the place of their body, links as found today in the stored
+// bodies, and the merged CDXJ index. Everything streams; a portion is in memory.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { UrlKey } from '../base/units.ts';
+import { indexWarc, mergeCdxj } from '../storage/cdxj.ts';
+import type { PageAt, ReadStore } from '../storage/read-store.ts';
+import type { LineOutput } from './line-output.ts';
+import { parseStored, selectPages } from './parse-stored.ts';
+import type { CrawlReading } from './read-crawl.ts';
+
+/** Page rows taken at a time. */
+const PORTION_ROWS = 512;
+
+/** One line of `export pages`. */
+export interface PageRecord {
+  /** As it was requested. */
+  readonly url: string;
+  /** ISO 8601, UTC. */
+  readonly fetchedAt: string;
+  /** HTTP status; 0 when no answer came. */
+  readonly status: number;
+  readonly failure?: string;
+  /** Links from a seed. */
+  readonly depth: number;
+  readonly contentType: string;
+  /** `sha1:` and the hexadecimal digest of the decoded body; null without a body. */
+  readonly contentHash: string | null;
+  /** Names the stored body for good: file and record number. Duplicates share one. */
+  readonly bodyKey: string | null;
+  readonly bodyBytes: number;
+  /** True when its links, or those of the page it duplicates, are at their owners. */
+  readonly parsed: boolean;
+  /** Where the record lies now; null when there is none, or its file is elsewhere. */
+  readonly warc: { readonly file: string; readonly offset: number; readonly record: number } | null;
+  readonly duplicateOf?: string;
+  readonly redirectTo?: string;
+  readonly truncated?: string;
+  readonly etag?: string;
+  readonly lastModified?: string;
+}
+
+/** Writes all page records, in the order of partition, host and URL key. */
+export async function exportPages({ store }: CrawlReading, output: LineOutput): Promise<void> {
+  const unparsed = store.unparsedKeys();
+  for (const portion of store.pagePortions(PORTION_ROWS)) {
+    for (const page of portion) {
+      await output.write(JSON.stringify(pageRecord(store, page, unparsed)));
+    }
+  }
+}
+
+function pageRecord(store: ReadStore, page: PageAt, unparsed: ReadonlySet<UrlKey>): PageRecord {
+  const { row, urlKey } = page;
+  const { pointer } = row;
+  const place = pointer === undefined ? undefined : store.place(pointer);
+  const optional = {
+    failure: row.failure,
+    duplicateOf: row.duplicateOf,
+    redirectTo: row.redirectTo,
+    truncated: row.truncated,
+    etag: row.etag,
+    lastModified: row.lastModified,
+  };
+  return {
+    url: row.url,
+    fetchedAt: new Date(row.fetchedAt).toISOString(),
+    status: row.status,
+    depth: row.depth,
+    contentType: row.contentType,
+    contentHash: row.contentDigest === '' ? null : `sha1:${row.contentDigest}`,
+    bodyKey: pointer === undefined ? null : `${pointer.file}:${pointer.record}`,
+    bodyBytes: row.bodyBytes,
+    parsed: isParsed(store, page) && !unparsed.has(urlKey),
+    warc:
+      place === undefined || pointer === undefined
+        ? null
+        : { file: place.name, offset: place.offset, record: pointer.record },
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
+  };
+}
+
+/** The digest row of a body says whether the links of its first copy were to be followed. */
+function isParsed(store: ReadStore, { row }: PageAt): boolean {
+  if (row.pointer === undefined || row.failure !== undefined) return false;
+  if (row.redirectTo !== undefined) return true;
+  return store.rows.firstCopy(row.contentDigest)?.parsed === true;
+}
+
+/** Writes one line for each link of each stored page, `{from, to, rel?, nofollow}`; a page that cannot be parsed is told and left out. */
+export async function exportLinks(
+  reading: CrawlReading,
+  output: LineOutput,
+  failed: (url: string, kind: string) => void,
+): Promise<void> {
+  const { threads } = reading.config;
+  const pages = selectPages(reading, { duplicates: true });
+  for await (const { page, outcome } of parseStored(reading, pages, { threads })) {
+    const from = page.row.url;
+    if (outcome.kind !== 'ok') {
+      failed(from, outcome.kind);
+      continue;
+    }
+    for (const { url: to, rel, nofollow = false } of outcome.value.links) {
+      await output.write(
+        JSON.stringify({ from, to, ...(rel === undefined ? {} : { rel }), nofollow }),
+      );
+    }
+  }
+}
+
+/**
+ * Writes the CDXJ lines of all WARC files in one order. Files without an index (those that grow, and closed ones not yet indexed) are
+ * indexed into a temporary directory, since a reader never writes into the data directory.
+ */
+export async function exportCdxj({ store }: CrawlReading, output: LineOutput): Promise<void> {
+  const temporary = mkdtempSync(join(tmpdir(), 'hostler-cdxj-'));
+  try {
+    const indexes = store.archiveFiles().map(({ path, cdxj, file }) => {
+      if (cdxj !== undefined) return cdxj;
+      const made = join(temporary, `${file}.cdxj`);
+      indexWarc(path, made);
+      return made;
+    });
+    for (const line of mergeCdxj(indexes)) await output.write(line);
+    await output.flush();
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}

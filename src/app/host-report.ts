@@ -1,0 +1,147 @@
+// What an operator is told about hosts (DESIGN.md §10, `host` with why it is not ready, and lists of hosts): the actor's own words while it
+// is awake, its stored row otherwise.
+
+import type { HostRow } from '../actors/ports.ts';
+import type { HostLine, HostOrder, HostReport } from '../ops/reports.ts';
+import type { OperatedCrawl } from './process-operator.ts';
+
+/** Host rows looked at for one list. */
+const ROWS_MAX = 200_000;
+
+/** What a shard says of a host: shard-inspection.ts and HostActor.inspect. */
+export interface LiveHost {
+  readonly awake: boolean;
+  readonly scheduledInMs: number | undefined;
+  readonly nowMs: number;
+  readonly state:
+    | {
+        readonly queued: readonly number[];
+        readonly inFlight: string | undefined;
+        readonly gapMs: number;
+        readonly crawlDelayMs: number;
+        readonly nextFetchMs: number;
+        readonly waitsFor: 'gap' | 'backoff';
+        readonly addresses: readonly string[];
+        readonly addressesPending: boolean;
+        readonly addressesExpireMs: number;
+        readonly contact: string;
+        readonly counts: HostRow['counts'];
+      }
+    | undefined;
+}
+
+/** @returns undefined when neither the shard nor the disk knows the host */
+export function hostReport(known: {
+  readonly host: string;
+  readonly hostKey: bigint;
+  readonly partition: number;
+  readonly shard: number;
+  readonly row: HostRow | undefined;
+  readonly live: LiveHost | undefined;
+}): Omit<HostReport, 'robots'> | undefined {
+  const { host, row, live } = known;
+  const state = live?.state;
+  if (state === undefined && row === undefined) return undefined;
+  const queued = state?.queued ?? row?.queues.map(({ head, tail }) => tail - head) ?? [];
+  const nextInMs =
+    state === undefined
+      ? (live?.scheduledInMs ?? 0)
+      : Math.max(state.nextFetchMs - (live?.nowMs ?? 0), 0);
+  return {
+    host,
+    hostKey: known.hostKey.toString(16).padStart(16, '0'),
+    partition: known.partition,
+    shard: known.shard,
+    node: 'local',
+    state: state === undefined ? 'asleep' : 'active',
+    whyNotReady: reasons(live, queued, nextInMs),
+    nextInMs: Math.round(nextInMs),
+    queuedByBand: queued,
+    inFlight: state?.inFlight,
+    gap: {
+      gapMs: Math.round(state?.gapMs ?? 0),
+      crawlDelayMs: state?.crawlDelayMs ?? row?.crawlDelayMs ?? 0,
+      smoothedResponseMs: Math.round(row?.gap.smoothedMs ?? 0),
+      penalty: row?.gap.penalty ?? 1,
+      failuresInRow: row?.gap.failuresInRow ?? 0,
+    },
+    addresses: state?.addresses ?? [],
+    counts: { ...(state?.counts ?? row?.counts) } as Record<string, number>,
+    recent: [],
+  };
+}
+
+/** One sentence for each thing the host waits for. */
+function reasons(
+  live: LiveHost | undefined,
+  queued: readonly number[],
+  nextInMs: number,
+): string[] {
+  const state = live?.state;
+  const waits: string[] = [];
+  if (state?.inFlight !== undefined) return waits;
+  if (queued.every((count) => count === 0)) waits.push('no URL waits in its queue');
+  if (state === undefined) {
+    if (live?.scheduledInMs === undefined) waits.push('it is asleep and not in the schedule');
+    else if (live.scheduledInMs > 0) waits.push(`its turn comes in ${seconds(live.scheduledInMs)}`);
+    return waits;
+  }
+  if (state.addressesPending) waits.push('its address is being looked up');
+  else if (state.addresses.length === 0) waits.push('its address is not known');
+  if (state.contact === 'committing') waits.push('its first contact is being written down');
+  if (nextInMs > 0) {
+    const why =
+      state.waitsFor === 'gap' ? `its gap of ${seconds(state.gapMs)}` : 'a pause after trouble';
+    waits.push(`${why} ends in ${seconds(nextInMs)}`);
+  }
+  return waits;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** Hosts by one of their figures, the greatest first; from the stored rows, so hosts contacted in the last instants may be missing. */
+export function hostLines(
+  { reading, shardOf }: Pick<OperatedCrawl, 'reading' | 'shardOf'>,
+  by: HostOrder,
+  rowsMax: number,
+): HostLine[] {
+  const amount = AMOUNTS[by];
+  let best: HostLine[] = [];
+  let looked = 0;
+  for (const { partition, row } of reading.store.rows.hosts()) {
+    looked += 1;
+    if (looked > ROWS_MAX) break;
+    best.push(lineOf(row, shardOf(partition)));
+    if (best.length >= rowsMax * 2 + 64) best = cut(best, amount, rowsMax);
+  }
+  return cut(best, amount, rowsMax);
+}
+
+const AMOUNTS: Readonly<Record<HostOrder, (line: HostLine) => number>> = {
+  fetched: (line) => line.fetched,
+  queued: (line) => line.queued,
+  failed: (line) => line.failed,
+  gap: (line) => line.gapMs,
+};
+
+function cut(lines: HostLine[], amount: (line: HostLine) => number, rowsMax: number): HostLine[] {
+  return lines.sort((one, other) => amount(other) - amount(one)).slice(0, rowsMax);
+}
+
+function lineOf(row: HostRow, shard: number): HostLine {
+  const queued = row.queues.reduce((sum, { head, tail }) => sum + tail - head, 0);
+  const pausedMs = Math.max(row.gap.pausedUntil - Date.now(), 0);
+  return {
+    host: row.host,
+    shard,
+    fetched: row.counts.fetched,
+    stored: row.counts.stored,
+    failed: row.counts.failed,
+    queued,
+    gapMs: row.crawlDelayMs,
+    nextInMs: pausedMs,
+    state: pausedMs > 0 ? 'backoff' : queued === 0 ? 'idle' : 'gap',
+  };
+}

@@ -1,0 +1,115 @@
+// Carries an operator's acts out on a crawling process (DESIGN.md §10): each becomes a message to the shard that owns the matter, so nothing
+// is changed behind an actor's back. The caller writes every act to the operations log, done or refused.
+
+import type { HostOperation } from '../actors/messages.ts';
+import { wallMs } from '../base/units.ts';
+import { RETRY_AFTER_MAX_MS } from '../domain/politeness.ts';
+import type { Operation, PauseTarget } from '../ops/operation.ts';
+import { type Answer, answered, refused } from '../ops/operator.ts';
+import type { OperatedCrawl } from './process-operator.ts';
+import { placeOfHost } from './read-crawl.ts';
+import { readSeed } from './seeds.ts';
+
+/** URLs taken by one `inject`. */
+const INJECT_MAX = 10_000;
+
+export async function operateProcess(
+  operated: OperatedCrawl,
+  operation: Operation,
+): Promise<Answer<{ readonly text: string }>> {
+  switch (operation.kind) {
+    case 'pause':
+      return pause(operated, operation.target);
+    case 'resume':
+      return resume(operated, operation.target);
+    case 'set-delay':
+      toHost(operated, operation.host, { kind: 'set-gap', gapMs: operation.gapMs });
+      return done(
+        operation.gapMs === undefined
+          ? `${operation.host} keeps its computed gap again`
+          : `${operation.host} is asked at most every ${operation.gapMs} ms; its Crawl-delay still holds`,
+      );
+    case 'block': {
+      const forMs = Math.min(
+        Math.max(operation.untilMs - wallMs(Date.now()), 0),
+        RETRY_AFTER_MAX_MS,
+      );
+      toHost(operated, operation.host, { kind: 'pause', forMs });
+      return done(
+        `${operation.host} is not asked for ${Math.round(forMs / 1_000)} s (a day at most)`,
+      );
+    }
+    case 'inject':
+      return inject(operated, operation.urls);
+    case 'refresh-robots':
+      toHost(operated, operation.host, { kind: 'refresh-robots' });
+      return done(`robots.txt of ${operation.host} is fetched anew before its next page`);
+    case 'flush-dns':
+      toHost(operated, operation.host, { kind: 'flush-addresses' });
+      return done(`${operation.host} is looked up anew before its next request`);
+    case 'checkpoint':
+      operated.crawl.commandAll({ kind: 'checkpoint' });
+      return done('every shard hands over what it holds');
+    case 'set-log-level':
+      operated.setLogLevel(operation.level);
+      return done(`log level ${operation.level}`);
+    case 'move':
+    case 'drain':
+      return refused('unsupported', 'this crawl runs on one machine: nothing can be moved');
+  }
+}
+
+function pause(operated: OperatedCrawl, target: PauseTarget): Answer<{ readonly text: string }> {
+  switch (target.kind) {
+    case 'all':
+      operated.state.paused = true;
+      operated.crawl.commandAll({ kind: 'pause-all' });
+      return done('no new request is started; those in flight end');
+    case 'host':
+      toHost(operated, target.host, { kind: 'pause', forMs: RETRY_AFTER_MAX_MS });
+      return done(`${target.host} is paused until resumed, a day at most`);
+    case 'ip':
+      return refused('unsupported', 'this version pauses hosts, not addresses');
+  }
+}
+
+function resume(operated: OperatedCrawl, target: PauseTarget): Answer<{ readonly text: string }> {
+  switch (target.kind) {
+    case 'all':
+      operated.state.paused = false;
+      operated.crawl.commandAll({ kind: 'resume-all' });
+      return done('requests are started again');
+    case 'host':
+      toHost(operated, target.host, { kind: 'resume' });
+      return done(`${target.host} may be asked again, in its gap`);
+    case 'ip':
+      return refused('unsupported', 'this version pauses hosts, not addresses');
+  }
+}
+
+function inject(
+  operated: OperatedCrawl,
+  texts: readonly string[],
+): Answer<{ readonly text: string }> {
+  const urls: { readonly url: string; readonly depth: number }[] = [];
+  for (const text of texts.slice(0, INJECT_MAX)) {
+    const seed = readSeed(text);
+    if ('problem' in seed) return refused('usage', `${text} is ${seed.problem}`);
+    urls.push({ url: seed.url, depth: 0 });
+  }
+  operated.crawl.inject(urls);
+  return done(`${urls.length} URLs handed over; scope, robots and the seen set apply to them`);
+}
+
+function toHost(operated: OperatedCrawl, host: string, operation: HostOperation): void {
+  const { hostKey, partition } = placeOfHost(operated.reading, host);
+  operated.crawl.command(operated.shardOf(partition), {
+    kind: 'operate-host',
+    host: { host, hostKey, partition },
+    operation,
+  });
+}
+
+function done(text: string): Answer<{ readonly text: string }> {
+  return answered({ text });
+}

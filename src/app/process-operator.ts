@@ -1,0 +1,253 @@
+// The Operator of a crawling process (DESIGN.md §10): answers what debug socket and dashboard ask, from the shards' own words, the durable
+// counters and rows, and passes on what an operator wants done. Reads stored state through the read-only store and changes the crawl only
+// by messages. What this version does not have is refused, with a sentence that says so.
+
+import { parseBase } from '../domain/base-url.ts';
+import { matchRobots } from '../domain/robots-matcher.ts';
+import type { RobotsRules } from '../domain/robots-rules.ts';
+import type { Operation } from '../ops/operation.ts';
+import {
+  type Answer,
+  type AskLimits,
+  answered,
+  type Operator,
+  type PlacedActorRow,
+  refused,
+} from '../ops/operator.ts';
+import type { CrawlOverview } from '../ops/overview.ts';
+import type * as Reports from '../ops/reports.ts';
+import type { DeadLetter } from '../runtime/dead-letters.ts';
+import type { TopOrder } from '../runtime/inspection.ts';
+import type { CrawlProcess } from './crawl-process.ts';
+import { explainUrl } from './explain-url.ts';
+import { frontReport } from './front-report.ts';
+import { heapReport } from './heap-report.ts';
+import { hostLines, hostReport, type LiveHost } from './host-report.ts';
+import { operateProcess } from './operate-process.ts';
+import { overviewOf } from './process-overview.ts';
+import type { CrawlReading } from './read-crawl.ts';
+import { placeOfHost } from './read-crawl.ts';
+import type { ShardQuery } from './thread-plan.ts';
+import { urlReport } from './url-report.ts';
+
+/** What an operator acts on. */
+export interface OperatedCrawl {
+  readonly crawl: CrawlProcess;
+  readonly reading: CrawlReading;
+  readonly shardOf: (partition: number) => number;
+  readonly setLogLevel: (level: string) => void;
+  /** What the crawl is doing, for `overview`. */
+  readonly state: { paused: boolean; stopping: boolean };
+}
+
+export class ProcessOperator implements Operator {
+  readonly #operated: OperatedCrawl;
+
+  constructor(operated: OperatedCrawl) {
+    this.#operated = operated;
+  }
+
+  async overview(_limits: AskLimits): Promise<Answer<CrawlOverview>> {
+    return answered(await overviewOf(this.#operated));
+  }
+
+  tree(path: string, limits: AskLimits): Promise<Answer<readonly PlacedActorRow[]>> {
+    return this.#rows({ kind: 'tree', path, limit: limits.rowsMax }, limits);
+  }
+
+  async top(by: TopOrder, limits: AskLimits): Promise<Answer<readonly PlacedActorRow[]>> {
+    const answer = await this.#rows({ kind: 'top', by, limit: limits.rowsMax }, limits);
+    if (answer.kind === 'refused') return answer;
+    const amount = AMOUNTS[by];
+    const sorted = [...answer.value].sort((one, other) => amount(other) - amount(one));
+    return answered(sorted.slice(0, limits.rowsMax));
+  }
+
+  async state(
+    actor: string,
+    limits: AskLimits,
+  ): Promise<Answer<{ readonly row: PlacedActorRow; readonly state: unknown }>> {
+    const found = await this.#findActor(actor, 'state', limits);
+    if (found === undefined) return noActor(actor);
+    const { row, state } = found.answer as { row: PlacedActorRow; state: unknown };
+    return answered({ row: { ...row, shard: found.shard }, state });
+  }
+
+  async mailbox(actor: string, limits: AskLimits): Promise<Answer<readonly string[]>> {
+    const found = await this.#findActor(actor, 'mailbox', limits);
+    if (found === undefined) return noActor(actor);
+    return answered((found.answer as string[]).slice(0, limits.rowsMax));
+  }
+
+  async trace(): Promise<Answer<{ readonly events: number }>> {
+    return refused('unsupported', 'this version does not trace single actors');
+  }
+
+  async host(host: string, limits: AskLimits): Promise<Answer<Reports.HostReport>> {
+    const { reading } = this.#operated;
+    const { hostKey, partition } = placeOfHost(reading, host);
+    const shard = this.#operated.shardOf(partition);
+    const live = await this.#ask(shard, { kind: 'host', hostKey }, limits);
+    const row = reading.store.rows.host(hostKey, partition);
+    const report = hostReport({ host, hostKey, partition, shard, row, live: live as LiveHost });
+    if (report === undefined) return refused('not-found', `this crawl does not know ${host}`);
+    const robots = await this.robots(host, limits);
+    return answered({ ...report, robots: robots.kind === 'answered' ? robots.value : [] });
+  }
+
+  async hosts(
+    by: Reports.HostOrder,
+    limits: AskLimits,
+  ): Promise<Answer<readonly Reports.HostLine[]>> {
+    return answered(hostLines(this.#operated, by, limits.rowsMax));
+  }
+
+  async why(url: string, _limits: AskLimits): Promise<Answer<Reports.UrlReport>> {
+    return answered(urlReport(explainUrl(this.#operated.reading, url, Date.now())));
+  }
+
+  async front(limits: AskLimits): Promise<Answer<Reports.FrontReport>> {
+    const news = await this.#operated.crawl.refresh();
+    return answered(frontReport(this.#operated, news, limits.rowsMax));
+  }
+
+  async deadLetters(limits: AskLimits): Promise<Answer<readonly DeadLetter[]>> {
+    const answers = await this.#askAll({ kind: 'dead-letters' }, limits);
+    const letters = answers.flatMap(
+      (answer) => (answer as { recent?: DeadLetter[] })?.recent ?? [],
+    );
+    return answered(letters.sort((one, other) => other.at - one.at).slice(0, limits.rowsMax));
+  }
+
+  async slowlog(): Promise<Answer<readonly Reports.SlowTurn[]>> {
+    return refused('unsupported', 'this version keeps no log of slow turns; see `top busy`');
+  }
+
+  async config(): Promise<Answer<Readonly<Record<string, unknown>>>> {
+    return answered({ ...this.#operated.reading.config });
+  }
+
+  async heap(limits: AskLimits): Promise<Answer<readonly Reports.HeapReport[]>> {
+    const own = heapReport('main');
+    const answers = await this.#askAll({ kind: 'heap' }, limits);
+    const shards = answers.filter((answer) => answer !== undefined) as Reports.HeapReport[];
+    return answered([own, ...shards]);
+  }
+
+  async cpuProfile(): Promise<Answer<Reports.CpuReport>> {
+    return refused('unsupported', 'profile with: node --cpu-prof cluster.js …');
+  }
+
+  async robots(host: string, _limits: AskLimits): Promise<Answer<readonly Reports.RobotsReport[]>> {
+    const { reading } = this.#operated;
+    const { hostKey, partition } = placeOfHost(reading, host);
+    const rows = reading.store.rows.robots(hostKey, partition);
+    if (rows.length === 0) return refused('not-found', `no robots.txt of ${host} was fetched yet`);
+    return answered(
+      rows.map((row) => ({
+        origin: row.origin,
+        decision: row.decision,
+        because: row.status === 0 ? 'no answer' : `status ${row.status}`,
+        fetchedAt: row.fetchedAt,
+        expiresAt: row.expiresAt,
+        crawlDelayMs: ((row.rules as RobotsRules).crawlDelaySeconds ?? 0) * 1_000,
+      })),
+    );
+  }
+
+  async robotsTest(url: string, _limits: AskLimits): Promise<Answer<Reports.RobotsVerdict>> {
+    const base = parseBase(url);
+    if (base === undefined || !base.isHttp) return refused('usage', `${url} is no http(s) URL`);
+    const { reading } = this.#operated;
+    const { hostKey, partition } = placeOfHost(reading, base.host);
+    const rows = reading.store.rows.robots(hostKey, partition);
+    const row = rows.find(({ origin }) => origin === base.authority);
+    if (row === undefined) return refused('not-found', `no robots.txt of ${base.authority} yet`);
+    const verdict = matchRobots(row.rules as RobotsRules, base.href);
+    const line = verdict.rule === undefined ? '' : `line ${verdict.line}: ${verdict.rule}`;
+    return answered({ url: base.href, allowed: verdict.allowed, line, because: row.decision });
+  }
+
+  async dns(host: string, limits: AskLimits): Promise<Answer<Reports.DnsReport>> {
+    const { hostKey, partition } = placeOfHost(this.#operated.reading, host);
+    const shard = this.#operated.shardOf(partition);
+    const live = (await this.#ask(shard, { kind: 'host', hostKey }, limits)) as
+      | LiveHost
+      | undefined;
+    if (live?.state === undefined) return refused('not-found', `${host} is asleep or unknown`);
+    const { addresses, addressesExpireMs } = live.state;
+    const expiresInMs = Math.max(addressesExpireMs - live.nowMs, 0);
+    return answered({ host, addresses, expiresInMs, failure: undefined });
+  }
+
+  async budget(
+    host: string | undefined,
+    _limits: AskLimits,
+  ): Promise<Answer<readonly Reports.BudgetReport[]>> {
+    const { reading } = this.#operated;
+    const counters = reading.store.counters();
+    const pages = {
+      of: 'pages',
+      used: counters.get('pages') ?? 0,
+      limit: reading.config.maxPages ?? 0,
+    };
+    if (host === undefined) return answered([pages]);
+    const { hostKey, partition } = placeOfHost(reading, host);
+    const row = reading.store.rows.host(hostKey, partition);
+    if (row === undefined) return refused('not-found', `this crawl does not know ${host}`);
+    return answered([{ of: `URLs of ${host}`, used: row.counts.discovered, limit: 0 }]);
+  }
+
+  async leases(): Promise<Answer<readonly Reports.LeaseLine[]>> {
+    return refused('unsupported', 'this crawl runs on one machine: it holds no leases');
+  }
+
+  operate(operation: Operation, _limits: AskLimits): Promise<Answer<{ readonly text: string }>> {
+    return operateProcess(this.#operated, operation);
+  }
+
+  #ask(shard: number, query: ShardQuery, limits: AskLimits): Promise<unknown> {
+    return this.#operated.crawl.ask(shard, query, limits.timeoutMs);
+  }
+
+  #askAll(query: ShardQuery, limits: AskLimits): Promise<unknown[]> {
+    const shards = Array.from({ length: this.#operated.crawl.shards }, (_, shard) => shard);
+    return Promise.all(shards.map((shard) => this.#ask(shard, query, limits)));
+  }
+
+  async #rows(query: ShardQuery, limits: AskLimits): Promise<Answer<readonly PlacedActorRow[]>> {
+    const answers = await this.#askAll(query, limits);
+    if (answers.every((answer) => answer === undefined)) {
+      return refused('timeout', 'no crawl thread answered in time');
+    }
+    const rows = answers.flatMap((answer, shard) =>
+      ((answer as PlacedActorRow[] | undefined) ?? []).map((row) => ({ ...row, shard })),
+    );
+    return answered(rows);
+  }
+
+  /** Actors are named by their host for people: `host:example.com` is the actor `host:<key>`. */
+  async #findActor(
+    actor: string,
+    kind: 'state' | 'mailbox',
+    limits: AskLimits,
+  ): Promise<{ readonly shard: number; readonly answer: unknown } | undefined> {
+    const named = /^host:(.*[^0-9].*)$/.exec(actor)?.[1];
+    const path =
+      named === undefined ? actor : `host:${placeOfHost(this.#operated.reading, named).hostKey}`;
+    const answers = await this.#askAll({ kind, actor: path }, limits);
+    const shard = answers.findIndex((answer) => answer !== undefined);
+    return shard === -1 ? undefined : { shard, answer: answers[shard] };
+  }
+}
+
+const AMOUNTS: Readonly<Record<TopOrder, (row: PlacedActorRow) => number>> = {
+  mailbox: (row) => row.mailbox,
+  busy: (row) => row.busyMs,
+  mem: (row) => row.bytes,
+  wait: (row) => row.waitMs,
+};
+
+function noActor(actor: string): Answer<never> {
+  return refused('not-found', `no crawl thread has an actor ${actor}; see \`tree\``);
+}
