@@ -42,7 +42,9 @@ export interface Mutant {
  */
 export function readMutants(folder: string, only: string): readonly Mutant[] {
   return readdirSync(folder)
-    .filter((file) => file.endsWith('.patch') && only.split(',').some((name) => file.includes(name)))
+    .filter(
+      (file) => file.endsWith('.patch') && only.split(',').some((name) => file.includes(name)),
+    )
     .sort()
     .map((file) => readMutant(join(folder, file)));
 }

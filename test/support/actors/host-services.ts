@@ -49,6 +49,7 @@ export function lendServices(
       robotsBytesMax: 512_000,
       robotsAskMs: 5_000,
     },
+    residency: { entries: 0 },
     reader: new StagedReader(stage, readerOf(denied)),
     resolver: { resolve: () => {} },
     stage,

@@ -3,7 +3,14 @@
 import type { Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { page } from '../scripted-server.ts';
-import { type Answer, links, redirect, response, type ScriptedRequest, type Site } from './scripted-web.ts';
+import {
+  type Answer,
+  links,
+  redirect,
+  response,
+  type ScriptedRequest,
+  type Site,
+} from './scripted-web.ts';
 
 /** Longest time of one request and most decoded bytes of a page in the crawl of this web. */
 export const DEADLINE_MS = 3_000;

@@ -84,7 +84,8 @@ async function foreignFaults(path: string, expected: number): Promise<string[]> 
       const digest = `sha1:${base32(createHash('sha1').update(bytes).digest())}`;
       if (claimed !== digest) faults.push(`${path}: ${record.warcTargetURI}: digest ${claimed}`);
     }
-    if (records !== expected) faults.push(`${path}: warcio reads ${records} of ${expected} records`);
+    if (records !== expected)
+      faults.push(`${path}: warcio reads ${records} of ${expected} records`);
   }
   return faults;
 }

@@ -5,7 +5,8 @@ import { LinkRouter } from '../../../src/actors/link-router.ts';
 import type { HostMessage } from '../../../src/actors/messages.ts';
 import type { UnparsedPage } from '../../../src/actors/ports.ts';
 import { SeenCheck } from '../../../src/actors/seen-check.ts';
-import { ShardActor, type ShardOptions } from '../../../src/actors/shard-actor.ts';
+import { ShardActor } from '../../../src/actors/shard-actor.ts';
+import type { ShardOptions } from '../../../src/actors/shard-ports.ts';
 import { SeededRandom } from '../../../src/base/random.ts';
 import { type HostKey, hostKey, monotonicMs, partitionIndex } from '../../../src/base/units.ts';
 import { CRAWL_RULES } from '../../../src/domain/canonical-url.ts';
@@ -33,6 +34,7 @@ const OPTIONS: ShardOptions = {
   flushMs: 100,
   pendingBytesMax: 1_000,
   backlogBytesMax: 1_000,
+  residentEntriesMax: 1_000,
   sitemaps: false,
 };
 
@@ -74,6 +76,7 @@ function runningShard(unparsed: readonly UnparsedPage[] = []) {
         return true;
       },
       resolvesPending: () => 0,
+      restHosts: () => {},
       activeHosts: () => active,
       sendPeer: () => true,
       storageFailed: () => {},
