@@ -2,12 +2,12 @@
 // same pages whatever the number of threads. The web has every oddity whose ground truth does not depend on the order of a crawl.
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { before, test } from 'node:test';
-import { inFolder } from '../support/command-line.ts';
 import { type EndedCrawl, runCrawl, webFlags } from '../support/crawl/run-crawl.ts';
 import { archiveFaults, storedPages } from '../support/crawl/stored-crawl.ts';
-import { SMALL_VARIED_WORLD } from '../support/crawl/worlds.ts';
+import { inFolder } from '../support/command-line.ts';
 import { startWeb } from '../support/server/start-web.ts';
 import type { Verdict } from '../support/world/judge-types.ts';
+import { SMALL_VARIED_WORLD } from '../support/crawl/worlds.ts';
 
 const THREADS = [1, 2, 4];
 

@@ -78,7 +78,10 @@ test('redirect loops end: re-encoded, by cookie, between two hosts, and without 
 
 test('Location in raw UTF-8 is requested percent-encoded, and a relative one by its own rules', () => {
   strictEqual(row('raw.test', '/a%C3%A7%C3%A3o').status, 200);
-  deepStrictEqual(web.pathsOf('escaped.test'), ['/', '/http%3A//scrapytest.org/a%C3%A7%C3%A3o']);
+  deepStrictEqual(web.pathsOf('escaped.test'), [
+    '/',
+    '/http%3A//scrapytest.org/a%C3%A7%C3%A3o',
+  ]);
   strictEqual(asked('empty.test'), 1);
 });
 
