@@ -37,12 +37,14 @@ export interface Mutant {
 
 /**
  * Reads all mutants of a folder, by name.
- * @param only restricts them to names that hold it; '' for all
+ * @param only restricts them to names that hold one of these, separated by commas; '' for all
  * @throws Error for a patch whose header is incomplete
  */
 export function readMutants(folder: string, only: string): readonly Mutant[] {
   return readdirSync(folder)
-    .filter((file) => file.endsWith('.patch') && file.includes(only))
+    .filter(
+      (file) => file.endsWith('.patch') && only.split(',').some((name) => file.includes(name)),
+    )
     .sort()
     .map((file) => readMutant(join(folder, file)));
 }

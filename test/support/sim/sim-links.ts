@@ -4,6 +4,7 @@ import type { ShardPeerMessage } from '../../../src/actors/messages.ts';
 import type { SeededRandom } from '../../../src/base/random.ts';
 import type { SimKernel } from './sim-kernel.ts';
 import type { Boundary } from './sim-plan.ts';
+import type { SimReceipts } from './sim-receipts.ts';
 
 export interface SimLinksOptions {
   readonly kernel: SimKernel;
@@ -14,6 +15,7 @@ export interface SimLinksOptions {
   /** Sending to a shard is possible again after a refusal. */
   readonly credit: (shard: number) => void;
   readonly boundary: (boundary: Boundary) => void;
+  readonly receipts: SimReceipts;
 }
 
 interface Direction {
@@ -58,6 +60,7 @@ export class SimLinks {
       return false;
     }
     direction.credits -= 1;
+    this.#options.receipts.sent(from, to, message);
     const isStalled = kernel.faultsOn && random.chance(stallRate);
     const takesMs = random.float() * (isStalled ? 1_500 : 4);
     const atMs = Math.max(direction.lastMs, kernel.nowMs + takesMs);

@@ -23,6 +23,7 @@ import { SimFetch, type SimFetchOptions } from './sim-fetch.ts';
 import type { SimKernel } from './sim-kernel.ts';
 import { SimLinks } from './sim-links.ts';
 import type { Boundary, SimPlan } from './sim-plan.ts';
+import { SimReceipts } from './sim-receipts.ts';
 import { SimSeen } from './sim-seen.ts';
 import { SimStorage, type SimStorageOptions } from './sim-storage.ts';
 
@@ -55,6 +56,7 @@ export class SimNode {
   readonly #options: SimNodeOptions;
   readonly #dns: SimDns;
   readonly #ring: Ring;
+  readonly #seen: SimSeen;
 
   constructor(options: SimNodeOptions) {
     const { kernel, plan, world, disk, shards, run, boundary, log } = options;
@@ -75,8 +77,13 @@ export class SimNode {
       random: stream('storage'),
       deliver: (shard, event) => this.tell(shard, { kind: 'storage', event }),
     });
+    this.#seen = new SimSeen(disk, plan);
+    const receipts = new SimReceipts({
+      isOnlyInMemory: ({ urlKey }) => this.#seen.isKnown(urlKey) && !disk.seenKeys.has(urlKey),
+      fail: (text) => kernel.fail(text),
+    });
     this.links = new SimLinks({
-      ...{ kernel, boundary },
+      ...{ kernel, boundary, receipts },
       creditsMax: plan.creditsMax,
       stallRate: plan.faults.linkStall,
       random: stream('links'),
@@ -147,8 +154,8 @@ export class SimNode {
   }
 
   #assemble(): RunningShard[] {
-    const { kernel, plan, world, disk } = this.#options;
-    const seen = new SimSeen(disk, plan);
+    const { kernel, plan, world } = this.#options;
+    const seen = this.#seen;
     const budget = createBudgetMemory({ rows: 1024, threads: this.dispatchers.length });
     const budgetPlan = { gapMs: plan.addressGapMs, openMax: 2 };
     return this.dispatchers.map(({ dispatcher }, shard) =>

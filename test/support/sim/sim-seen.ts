@@ -23,6 +23,11 @@ export class SimSeen {
     }
   }
 
+  /** True when the exact set has the key. */
+  isKnown(key: bigint): boolean {
+    return this.#known.has(key);
+  }
+
   /** The check of one shard. */
   check(): SeenCheck {
     const filter = {

@@ -60,8 +60,10 @@ test('HostPace.restored keeps the pause, the penalty and the full gap of the sto
   before.failed('status-5xx', at(1_000), 90_000);
   const wallNow = wallMs(1_700_000_000_000);
   const row = before.row(at(1_000), wallNow);
-  const ended = { lastEndedMs: at(0), lastEndedAt: wallNow, nowMs: at(0) };
-  const options = { policy: POLICY, row, crawlDelayMs: 3_000, ...ended };
+  const options = {
+    ...{ policy: POLICY, row, crawlDelayMs: 3_000, lastEndedMs: at(0), nowMs: at(0) },
+    lastEndedAt: wallNow,
+  };
   const after = HostPace.restored({ ...options, wallNow: wallMs(wallNow + 30_000) });
   strictEqual(after.nextFetchMs(), 60_000);
   strictEqual(after.gapMs(), 4_500);

@@ -34,7 +34,7 @@ const OPTIONS: ShardOptions = {
   flushMs: 100,
   pendingBytesMax: 1_000,
   backlogBytesMax: 1_000,
-  residentEntriesMax: 100_000,
+  residentEntriesMax: 1_000,
   sitemaps: false,
 };
 
