@@ -9,9 +9,9 @@ import { type RunningCrawl, startCrawl, until, webFlags } from '../support/crawl
 import { archiveFaults, readCrawl, storedPages } from '../support/crawl/stored-crawl.ts';
 import { type StartedWeb, startWeb } from '../support/server/start-web.ts';
 import type { RequestEntry } from '../support/world/judge-types.ts';
-import { crawlDelayMs, robotsDecision } from '../support/world/world-truth.ts';
 import { hostProfile } from '../support/world/world-host.ts';
 import { canonicalPath } from '../support/world/world-path.ts';
+import { crawlDelayMs, robotsDecision } from '../support/world/world-truth.ts';
 
 const KILLS = Number(process.env.KILLS ?? 10);
 const SEED = Number(process.env.SEED ?? 1);

@@ -30,7 +30,11 @@ async function withWeb(
 
 /** Nothing missing, nothing twice, no gap broken. */
 async function judged(web: StartedWeb, dataDir: string, repeatsAllowed = 0): Promise<void> {
-  const coverage = { userAgent: 'hostler', fromSeeds: [...web.world.seeds()], scope: 'hosts' } as const;
+  const coverage = {
+    userAgent: 'hostler',
+    fromSeeds: [...web.world.seeds()],
+    scope: 'hosts',
+  } as const;
   const verdict = await web.judge({ minGapMs: 30, coverage, repeatsAllowed });
   deepStrictEqual(
     verdict.violations.filter(({ kind }) => repeatsAllowed === 0 || kind !== 'repeat'),

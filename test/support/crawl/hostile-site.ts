@@ -67,7 +67,11 @@ function bodies(): Site {
     'cut-gzip.test/': coded('gzip', whole.subarray(0, whole.length >> 1)),
     'trailing.test/': coded(
       'deflate',
-      Buffer.concat([deflateSync(`deflated ${links('/after')}`), deflateSync('second'), Buffer.from('junk')]),
+      Buffer.concat([
+        deflateSync(`deflated ${links('/after')}`),
+        deflateSync('second'),
+        Buffer.from('junk'),
+      ]),
     ),
     'short.test/': (socket) => {
       socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000\r\n\r\nhalf`);
