@@ -20,7 +20,7 @@ const SUITES: readonly (readonly [name: string, secondsMax: number])[] = [
   ['unit', 120],
   ['property', 240],
   ['conformance', 180],
-  ['integration', 300],
+  ['integration', 480],
   ['simulation', 300],
   ['crash', 300],
 ];
