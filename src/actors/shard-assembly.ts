@@ -190,7 +190,11 @@ export function assembleShard(
   };
   return {
     tell: (message) => dispatcher.tell(ref, message),
-    status: () => self.status(dispatcher.clock.now()),
+    status: () => {
+      const status = self.status(dispatcher.clock.now());
+      // A message not yet handled may be work: injected URLs, or the end of a request.
+      return dispatcher.isIdle ? status : { ...status, quiet: false };
+    },
     hosts,
     shard: self,
     recover: (owns) => self.recover(owns),

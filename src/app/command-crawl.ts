@@ -175,8 +175,15 @@ class CrawlRun {
   async watch(store: ReadStore, progress: Progress): Promise<void> {
     const { lingerSeconds, continuous, maxTimeSeconds } = this.#config;
     const monitor = new CrawlMonitor(lingerSeconds * 1_000);
+    let asked: Promise<void> | undefined;
+    let isFresh = false;
     while (this.#ending.reason === undefined) {
-      await Promise.race([sleep(LOOK_MS), this.#crawl.refresh()]);
+      // A busy shard answers late: what it said before is shown, but only a new answer of all tells whether the crawl is done.
+      asked ??= this.#crawl.refresh().then(() => {
+        isFresh = true;
+        asked = undefined;
+      });
+      await Promise.race([sleep(LOOK_MS), asked]);
       await sleep(LOOK_MS);
       const statuses = this.#crawl.news().map(({ status }) => status);
       this.#peakBytes = Math.max(this.#peakBytes, memoryBytes());
@@ -186,8 +193,9 @@ class CrawlRun {
       if (this.#allowance.isSpent) this.#ending.reason ??= 'max-pages';
       if (maxTimeSeconds !== undefined && seconds >= maxTimeSeconds)
         this.#ending.reason ??= 'max-time';
-      if (!continuous && monitor.isDone(statuses, performance.now()))
+      if (isFresh && !continuous && monitor.isDone(statuses, performance.now()))
         this.#ending.reason ??= 'done';
+      isFresh = false;
     }
   }
 

@@ -6,18 +6,18 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { InjectedUrl, ShardCommand } from '../actors/messages.ts';
 import type { ShardStatus } from '../actors/shard-ports.ts';
 import { unreachable } from '../base/assert.ts';
-import { CrawlError } from '../base/errors.ts';
+import type { CrawlError } from '../base/errors.ts';
 import type { CrawlConfig } from '../config/options.ts';
 import { BloomGenerations } from '../runtime/bloom-generations.ts';
-import { type ClockAnchor, RealAlarms, RealClock } from '../runtime/real-clock.ts';
+import { type ClockAnchor, RealClock } from '../runtime/real-clock.ts';
 import { RecentKeys } from '../runtime/recent-keys.ts';
 import { createAllowanceMemory } from '../runtime/shared-allowance.ts';
 import { createBudgetMemory } from '../runtime/shared-budget.ts';
-import { type ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
-import { DEFAULT_POLICY } from '../storage/storage-loop.ts';
-import { StorageThread } from '../storage/storage-owner.ts';
-import { WARC_PREFIX } from '../storage/warc-names.ts';
+import type { ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
+import type { StorageThread } from '../storage/storage-owner.ts';
 import { FilterKeeper } from './filter-keeper.ts';
+import { openStorage } from './open-storage.ts';
+import { ourBug } from './our-bug.ts';
 import type {
   FromShardThread,
   ShardLoad,
@@ -26,13 +26,12 @@ import type {
   SharedMemories,
   ToShardThread,
 } from './thread-plan.ts';
+import { WaitingShard } from './waiting-shard.ts';
 
 /** Rows of the address table: 2^16 (shared-budget.ts). */
 const ADDRESS_ROWS = 65_536;
 /** Bytes of one key in the table of recent keys. */
 const RECENT_KEY_BYTES = 8;
-/** Length at which a frontier or audit log file is followed by the next. */
-const LOG_ROLL_BYTES = 64 * 1024 * 1024;
 /** How long requests in flight may go on after a stop was asked for. */
 export const STOP_GRACE_MS = 5_000;
 
@@ -43,6 +42,13 @@ export interface CrawlProcessOptions {
   readonly trustedCertificates: readonly string[];
   /** Told once of trouble that ends the crawl. */
   readonly failed: (error: CrawlError) => void;
+}
+
+/** What is made ready once the data directory is open. */
+export interface PreparedCrawl {
+  /** 200 pages that earlier runs stored, for `--max-pages`. */
+  readonly storedPages: number;
+  readonly scopeSeeds: readonly string[];
 }
 
 /** What a shard said last. */
@@ -87,15 +93,11 @@ export class CrawlProcess {
 
   /**
    * Opens the data directory and starts all threads.
-   * @param storedPages 200 pages that earlier runs stored, for `--max-pages`
    * @throws CrawlError as StorageThread.start does
    */
   static async start(
     options: CrawlProcessOptions,
-    prepare: (storage: StorageThread) => {
-      readonly storedPages: number;
-      readonly scopeSeeds: readonly string[];
-    },
+    prepare: (storage: StorageThread) => PreparedCrawl,
   ): Promise<CrawlProcess> {
     const { config } = options;
     const anchor = new RealClock().anchor;
@@ -104,30 +106,31 @@ export class CrawlProcess {
       if (self.process === undefined) options.failed(error);
       else self.process.#fail(error);
     };
-    const storage = await StorageThread.start(
-      {
-        store: {
-          dir: config.dataDir,
-          partitions: config.partitions,
-          partitionsExplicit: false,
-          warc: {
-            rollBytes: config.warcRollBytes,
-            software: options.software,
-            userAgent: options.userAgent,
-            prefix: WARC_PREFIX,
-          },
-          logRollBytes: LOG_ROLL_BYTES,
-          reserveBytes: config.diskReserveBytes,
-        },
-        policy: { ...DEFAULT_POLICY, fsync: config.fsync, commitWindowMs: config.commitWindowMs },
-      },
-      {
-        onArchiveClosed: () => {},
-        onFailure: fail,
-        onCrash: (error) => fail(ourBug('the storage thread', error)),
-      },
+    const exited = (shard: number, exit: ThreadExit): void => {
+      if (self.process !== undefined) self.process.#shardExited(shard, exit);
+    };
+    const waiting = Array.from(
+      { length: config.threads },
+      (_, shard) => new WaitingShard(shard, (exit) => exited(shard, exit)),
     );
-    const prepared = prepare(storage);
+    const { storage, prepared } = await opening(options, fail, prepare).catch(async (error) => {
+      await Promise.all(waiting.map((shard) => shard.abandon()));
+      throw error;
+    });
+    const { storedPages, scopeSeeds } = prepared;
+    const process = CrawlProcess.#assemble(options, storage, { anchor, storedPages });
+    self.process = process;
+    await process.#fillFilter();
+    await process.#startShards(waiting, scopeSeeds);
+    return process;
+  }
+
+  static #assemble(
+    options: CrawlProcessOptions,
+    storage: StorageThread,
+    { anchor, storedPages }: { readonly anchor: ClockAnchor; readonly storedPages: number },
+  ): CrawlProcess {
+    const { config } = options;
     const bloom = BloomGenerations.create({
       expectedKeys: config.expectedUrls,
       falsePositiveRate: config.falsePositiveRate,
@@ -137,7 +140,7 @@ export class CrawlProcess {
       bloomReady: new SharedArrayBuffer(4),
       recent: RecentKeys.create(config.recentKeysBytes / RECENT_KEY_BYTES).buffer,
       addresses: createBudgetMemory({ rows: ADDRESS_ROWS, threads: config.threads }),
-      pages: createAllowanceMemory(config.maxPages ?? 0, prepared.storedPages),
+      pages: createAllowanceMemory(config.maxPages ?? 0, storedPages),
       parsing: new SharedArrayBuffer(8 * config.threads),
     };
     const filter = new FilterKeeper({
@@ -146,12 +149,14 @@ export class CrawlProcess {
       ready: memories.bloomReady,
       storage,
     });
-    const process = new CrawlProcess(options, storage, { anchor, memories, filter });
-    self.process = process;
-    if (config.seen === 'bloom') await filter.fill();
-    else filter.fill().catch((error) => fail(ourBug('the rebuild of the Bloom filter', error)));
-    await process.#startShards(prepared.scopeSeeds);
-    return process;
+    return new CrawlProcess(options, storage, { anchor, memories, filter });
+  }
+
+  /** With an exact seen set the shards need not wait for the filter. */
+  async #fillFilter(): Promise<void> {
+    const filled = this.#filter.fill();
+    if (this.#options.config.seen === 'bloom') await filled;
+    else filled.catch((error) => this.#fail(ourBug('the rebuild of the Bloom filter', error)));
   }
 
   get shards(): number {
@@ -222,7 +227,10 @@ export class CrawlProcess {
     await this.storage.close();
   }
 
-  async #startShards(scopeSeeds: readonly string[]): Promise<void> {
+  async #startShards(
+    waiting: readonly WaitingShard[],
+    scopeSeeds: readonly string[],
+  ): Promise<void> {
     const { config, userAgent, trustedCertificates } = this.#options;
     const { identity, seenRuns } = this.storage.opened;
     const peers = meshOf(config.threads);
@@ -230,7 +238,7 @@ export class CrawlProcess {
       peers.map(async (peerPorts, shard) => {
         const channel = new MessageChannel();
         const storagePort = this.storage.attach(shard);
-        const workerData: ShardThreadPlan = {
+        const plan: ShardThreadPlan = {
           shard,
           shards: config.threads,
           config,
@@ -246,9 +254,10 @@ export class CrawlProcess {
           controlPort: channel.port2,
           peerPorts,
         };
-        const host = this.#hostOf(shard, channel.port1);
+        const thread = waiting[shard] as WaitingShard;
+        this.#listenTo(shard, thread.host, channel.port1);
         const ports = [storagePort, channel.port2, ...peerPorts.filter((port) => port !== null)];
-        const started = await host.start({ workerData, transfer: ports });
+        const started = await thread.begin(plan, ports);
         if (started.kind === 'ready') return;
         const why = started.kind === 'exited' ? started.exit.error : 'it took too long';
         throw ourBug(`shard thread ${shard}, at its start,`, why);
@@ -256,13 +265,7 @@ export class CrawlProcess {
     );
   }
 
-  #hostOf(shard: number, control: MessagePort): ThreadHost {
-    const host = new ThreadHost({
-      name: `shard-${shard}`,
-      entry: new URL('./shard-thread.js', import.meta.url),
-      alarms: new RealAlarms(),
-      onExit: (exit) => this.#shardExited(shard, exit),
-    });
+  #listenTo(shard: number, host: ThreadHost, control: MessagePort): void {
     const { promise, resolve } = withResolvers();
     this.#shards[shard] = {
       host,
@@ -272,7 +275,6 @@ export class CrawlProcess {
       whenFinished: promise,
     };
     control.on('message', (message: FromShardThread) => this.#heard(shard, message));
-    return host;
   }
 
   #heard(shard: number, message: FromShardThread): void {
@@ -328,6 +330,15 @@ export class CrawlProcess {
   }
 }
 
+async function opening(
+  options: CrawlProcessOptions,
+  fail: (error: CrawlError) => void,
+  prepare: (storage: StorageThread) => PreparedCrawl,
+): Promise<{ readonly storage: StorageThread; readonly prepared: PreparedCrawl }> {
+  const storage = await openStorage(options, fail);
+  return { storage, prepared: prepare(storage) };
+}
+
 /** A port from each thread to each other one. */
 function meshOf(threads: number): (MessagePort | null)[][] {
   const rows = Array.from({ length: threads }, () =>
@@ -349,13 +360,4 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
     resolve = done;
   });
   return { promise, resolve };
-}
-
-function ourBug(where: string, error: unknown): CrawlError {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new CrawlError('internal', `${where} failed: ${text}`, {
-    remedy:
-      'This is a bug of ours: please report it with the lines above. Run the same command again to go on from the last commit.',
-    cause: error,
-  });
 }

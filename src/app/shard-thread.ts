@@ -30,7 +30,12 @@ import { WARC_PREFIX } from '../storage/warc-names.ts';
 import { isShardPeerMessage } from './peer-messages.ts';
 import { answerQuery } from './shard-inspection.ts';
 import { fetchLimitsOf, shardPlanOf } from './shard-plan.ts';
-import type { FromShardThread, ShardThreadPlan, ToShardThread } from './thread-plan.ts';
+import type {
+  FromShardThread,
+  ShardThreadGift,
+  ShardThreadPlan,
+  ToShardThread,
+} from './thread-plan.ts';
 
 /** How often a finishing shard looks whether it may end, milliseconds. */
 const FINISH_LOOK_MS = 20;
@@ -216,4 +221,14 @@ function finish(shard: RunningShard, graceMs: number, end: () => Promise<void>):
   }, FINISH_LOOK_MS);
 }
 
-await start(workerData as ShardThreadPlan);
+/** Waits for the plan; the port is not needed after it. */
+function planOf({ planPort }: ShardThreadGift): Promise<ShardThreadPlan> {
+  return new Promise((resolve) => {
+    planPort.once('message', (plan: ShardThreadPlan) => {
+      planPort.close();
+      resolve(plan);
+    });
+  });
+}
+
+await start(await planOf(workerData as ShardThreadGift));

@@ -24,7 +24,12 @@ export interface SharedMemories {
   readonly parsing: SharedArrayBuffer;
 }
 
-/** workerData of a shard thread. */
+/** workerData of a shard thread: its plan comes over the port, once, when the store is open. */
+export interface ShardThreadGift {
+  readonly planPort: MessagePort;
+}
+
+/** What a shard thread begins with. */
 export interface ShardThreadPlan {
   readonly shard: number;
   readonly shards: number;
