@@ -10,7 +10,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { startWeb } from '../test/support/server/start-web.ts';
-import type { Verdict } from '../test/support/world/judge-types.ts';
+import { judge } from '../test/support/world/judge.ts';
+import type { RequestEntry, Verdict } from '../test/support/world/judge-types.ts';
+import type { World } from '../test/support/world/world.ts';
 import type { PartialWorldOptions } from '../test/support/world/world-options.ts';
 import { type ProcessSample, sampleProcess } from './process-sample.ts';
 
@@ -20,13 +22,13 @@ export interface LoadPlan {
   readonly gapMs: number;
   readonly seconds: number;
   readonly threads: number;
-  /** Start of the steady part, seconds after the crawler's start. */
-  readonly steadyFromSeconds: number;
   /** More options of the crawl, by name. */
   readonly options?: Readonly<Record<string, readonly string[]>>;
   /** Flags for node, such as --cpu-prof. */
   readonly nodeFlags?: readonly string[];
   readonly judged?: boolean;
+  /** Asked at each look; true stops the crawl in order. */
+  readonly isEnough?: (sample: LoadSample) => boolean;
 }
 
 /** The crawl's own report, as far as it is used here. */
@@ -58,6 +60,9 @@ export interface LoadResult {
   /** CPU of the web's process over the run, ms. */
   readonly webCpuMs: number;
   readonly verdict: Verdict | undefined;
+  /** All requests as the web saw them; empty unless judged. */
+  readonly log: readonly RequestEntry[];
+  readonly world: World;
 }
 
 /** Runs one load. @throws Error when the crawler fails */
@@ -75,16 +80,20 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
       dataDir: [dataDir],
       maxTimeSeconds: [String(plan.seconds)],
       threads: [String(plan.threads)],
+      // The web shares these cores: its queue at full speed says nothing of its hosts, and adapting to it would lower the offered rate.
+      latencyFactor: ['0'],
       progress: ['json'],
       json: [''],
       ...plan.options,
     };
     const before = sampleProcess(web.pid)?.cpuMs ?? 0;
-    const { report, samples } = await crawl(options, plan.nodeFlags ?? []);
+    const { report, samples } = await crawl(options, plan);
     const webCpuMs = (sampleProcess(web.pid)?.cpuMs ?? 0) - before;
-    const verdict =
-      plan.judged === false ? undefined : await web.judge({ minGapMs: plan.gapMs, listedMax: 3 });
-    return { report, samples, webCpuMs, verdict };
+    const isJudged = plan.judged !== false;
+    const log = isJudged ? await web.log() : [];
+    const rules = { minGapMs: plan.gapMs, maxCrawlDelayMs: 30_000, listedMax: 3 };
+    const verdict = isJudged ? judge(web.world, log, rules) : undefined;
+    return { report, samples, webCpuMs, verdict, log, world: web.world };
   } finally {
     await web.stop();
     rmSync(dataDir, { recursive: true, force: true });
@@ -123,14 +132,19 @@ export function steadyOf(samples: readonly LoadSample[], fromSeconds: number): S
 
 async function crawl(
   options: Readonly<Record<string, readonly string[]>>,
-  nodeFlags: readonly string[],
+  plan: LoadPlan,
 ): Promise<Pick<LoadResult, 'report' | 'samples'>> {
   const entry = fileURLToPath(new URL('./load-crawler.js', import.meta.url));
-  const child = spawn(process.execPath, [...nodeFlags, entry, JSON.stringify(options)], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...(plan.nodeFlags ?? []), entry, JSON.stringify(options)],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   const startedMs = performance.now();
   const samples: LoadSample[] = [];
+  let isStopping = false;
   let trouble = '';
   let last = '';
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -142,7 +156,11 @@ async function crawl(
     const sample = progress === undefined ? undefined : sampleProcess(child.pid as number);
     if (progress === undefined || sample === undefined) return;
     const atSeconds = (performance.now() - startedMs) / 1_000;
-    samples.push({ ...sample, ...progress, atSeconds });
+    const look = { ...sample, ...progress, atSeconds };
+    samples.push(look);
+    if (isStopping || plan.isEnough?.(look) !== true) return;
+    isStopping = true;
+    child.kill('SIGTERM');
   });
   const [status] = (await once(child, 'close')) as [number | null];
   if (status !== 0) throw new Error(`the crawler ended with ${status}:\n${trouble}`);

@@ -85,7 +85,6 @@ async function measured(one: LoadCase, profileDir: string | undefined): Promise<
     gapMs: Math.max(1, Math.round((1_000 * one.hosts) / one.rate)),
     seconds: one.seconds,
     threads: one.threads,
-    steadyFromSeconds: START_SHARE * one.seconds,
     nodeFlags: profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`],
   });
   return figuresOf(result, START_SHARE * one.seconds);

@@ -5,6 +5,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { loadCommand } from './load.ts';
+import { memoryCommand } from './memory.ts';
+import { politeCommand } from './polite.ts';
 
 const MICRO_TIMEOUT_MS = 120_000;
 
@@ -16,6 +18,12 @@ switch (command) {
     break;
   case 'load':
     process.exitCode = await loadCommand(rest);
+    break;
+  case 'memory':
+    process.exitCode = await memoryCommand(rest);
+    break;
+  case 'polite':
+    process.exitCode = await politeCommand(rest);
     break;
   default:
     process.stderr.write('usage: npm run bench [-- load … | memory … | polite …]\n');

@@ -40,6 +40,8 @@ export class WebConnection {
   #unread = '';
   #current: { head: RequestHead; startMs: number; status: number; bytes: number } | null = null;
   #timer: NodeJS.Timeout | null = null;
+  /** When the last write began, if the kernel took it whole: the client cannot have had its bytes before. */
+  #handedMs: number | null = null;
 
   constructor(context: WebContext, socket: Socket) {
     this.#context = context;
@@ -136,10 +138,12 @@ export class WebConnection {
     if (this.#current === null || this.#socket.destroyed) return;
     this.#current.bytes += bodyBytes;
     let handed = false;
+    const beforeMs = this.#context.now();
     this.#socket.write(bytes, (error) => {
       if (!handed && !error) then();
     });
     handed = this.#socket.writableLength === 0;
+    this.#handedMs = handed ? beforeMs : null;
     if (handed) then();
   }
 
@@ -195,7 +199,10 @@ export class WebConnection {
     const { head, startMs, status, bytes } = this.#current;
     this.#current = null;
     const { host, path, userAgent } = head;
-    const times = { startMs, endMs: this.#context.now() };
+    // After the write this process may have to wait for a processor while the client already counts its gap.
+    const endMs = (complete ? this.#handedMs : null) ?? this.#context.now();
+    this.#handedMs = null;
+    const times = { startMs, endMs };
     const address = this.#address;
     this.#context.ended({ host, path, address, ...times, userAgent, status, bytes, complete });
   }

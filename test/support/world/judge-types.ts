@@ -11,7 +11,7 @@ export interface RequestEntry {
   readonly address: string;
   /** When the head had been read. */
   readonly startMs: number;
-  /** When the last byte had been handed to the kernel, or the connection had ended. */
+  /** When the kernel began to take the last bytes, or the connection had ended. */
   readonly endMs: number;
   readonly userAgent: string;
   /** 0 when no head was sent. */
