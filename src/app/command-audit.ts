@@ -3,9 +3,9 @@
 
 import type { AuditEntry } from '../actors/ports.ts';
 import { CrawlError } from '../base/errors.ts';
-import { AUDIT_RULES, type AuditRule } from '../domain/audit-proof.ts';
+import { AUDIT_RULES } from '../domain/audit-proof.ts';
 import type { CommandInput } from './command.ts';
-import { type PolitenessProof, provePoliteness } from './prove-politeness.ts';
+import { AUDIT_RULE_TEXTS, type PolitenessProof, provePoliteness } from './prove-politeness.ts';
 import { readingCrawl } from './read-crawl.ts';
 
 /** Offences that are printed with their lines. */
@@ -34,18 +34,6 @@ function minGapOf(text: string | true | undefined): number | undefined {
   });
 }
 
-const RULE_TEXTS: Readonly<Record<AuditRule, string>> = {
-  'one-in-flight': 'one request in flight per host',
-  gap: 'the gap in force between two requests to a host',
-  'min-gap': 'the gap asked for with --min-gap',
-  'restart-gap': 'a full gap after each start of the crawler',
-  'retry-after': 'Retry-After',
-  'robots-unknown': 'robots.txt read before each page',
-  'robots-stale': 'robots.txt not older than a day',
-  'robots-denied': 'nothing fetched that robots.txt disallows',
-  'address-in-flight': 'requests in flight per address',
-};
-
 /** The proof as a person reads it. */
 export function proofText(proof: PolitenessProof, minGapMs: number | undefined): string {
   const { requests, broken } = proof;
@@ -58,7 +46,7 @@ export function proofText(proof: PolitenessProof, minGapMs: number | undefined):
   for (const rule of AUDIT_RULES) {
     if (rule === 'min-gap' && minGapMs === undefined) continue;
     const count = broken[rule];
-    lines.push(`  ${count === 0 ? 'kept  ' : 'BROKEN'}  ${RULE_TEXTS[rule]}${times(count)}`);
+    lines.push(`  ${count === 0 ? 'kept  ' : 'BROKEN'}  ${AUDIT_RULE_TEXTS[rule]}${times(count)}`);
   }
   if (proof.tightest !== undefined) {
     lines.push(

@@ -3,12 +3,30 @@
 // the first needs no memory for lines.
 
 import type { AuditEntry } from '../actors/ports.ts';
-import { AuditProof, type AuditVerdict, type Offence } from '../domain/audit-proof.ts';
+import {
+  AuditProof,
+  type AuditRule,
+  type AuditVerdict,
+  type Offence,
+} from '../domain/audit-proof.ts';
 import type { CrawlReading } from './read-crawl.ts';
 import { StoredRobots } from './stored-robots.ts';
 
 /** Longest time from the end of a request to its line: commits are some 100 ms apart, and a full disk queue seconds. */
 const COMMIT_LAG_MS = 60_000;
+
+/** The rules in words. */
+export const AUDIT_RULE_TEXTS: Readonly<Record<AuditRule, string>> = {
+  'one-in-flight': 'one request in flight per host',
+  gap: 'the gap in force between two requests to a host',
+  'min-gap': 'the gap asked for with --min-gap',
+  'restart-gap': 'a full gap after each start of the crawler',
+  'retry-after': 'Retry-After',
+  'robots-unknown': 'robots.txt read before each page',
+  'robots-stale': 'robots.txt not older than a day',
+  'robots-denied': 'nothing fetched that robots.txt disallows',
+  'address-in-flight': 'requests in flight per address',
+};
 
 /** An offence with the lines that prove it. */
 export interface ProvenOffence extends Offence {
