@@ -4,6 +4,7 @@
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { InjectedUrl, ShardCommand } from '../actors/messages.ts';
+import type { HostNotice } from '../actors/services.ts';
 import type { ShardStatus } from '../actors/shard-ports.ts';
 import { unreachable } from '../base/assert.ts';
 import { CrawlError } from '../base/errors.ts';
@@ -13,11 +14,13 @@ import { type ClockAnchor, RealAlarms, RealClock } from '../runtime/real-clock.t
 import { RecentKeys } from '../runtime/recent-keys.ts';
 import { createAllowanceMemory } from '../runtime/shared-allowance.ts';
 import { createBudgetMemory } from '../runtime/shared-budget.ts';
+import { createWordsMemory } from '../runtime/shared-words.ts';
 import { type ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
 import { DEFAULT_POLICY } from '../storage/storage-loop.ts';
 import { StorageThread } from '../storage/storage-owner.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
 import { FilterKeeper } from './filter-keeper.ts';
+import { NETWORK_ROWS } from './shard-networks.ts';
 import type {
   FromShardThread,
   ShardLoad,
@@ -41,6 +44,10 @@ export interface CrawlProcessOptions {
   readonly userAgent: string;
   readonly software: string;
   readonly trustedCertificates: readonly string[];
+  /** Domains of the opt-out file. */
+  readonly optOut: readonly string[];
+  /** Told what an operator may want to know about a host. */
+  readonly noticed: (notice: HostNotice) => void;
   /** Told once of trouble that ends the crawl. */
   readonly failed: (error: CrawlError) => void;
 }
@@ -137,6 +144,7 @@ export class CrawlProcess {
       bloomReady: new SharedArrayBuffer(4),
       recent: RecentKeys.create(config.recentKeysBytes / RECENT_KEY_BYTES).buffer,
       addresses: createBudgetMemory({ rows: ADDRESS_ROWS, threads: config.threads }),
+      networks: createWordsMemory(NETWORK_ROWS),
       pages: createAllowanceMemory(config.maxPages ?? 0, prepared.storedPages),
       parsing: new SharedArrayBuffer(8 * config.threads),
     };
@@ -169,7 +177,12 @@ export class CrawlProcess {
 
   /** Sends a command to every shard. */
   commandAll(command: ShardCommand): void {
-    for (let shard = 0; shard < this.#shards.length; shard += 1) this.command(shard, command);
+    this.sendAll({ kind: 'command', command });
+  }
+
+  /** Sends a message to every shard. */
+  sendAll(message: ToShardThread): void {
+    for (let shard = 0; shard < this.#shards.length; shard += 1) this.#send(shard, message);
   }
 
   command(shard: number, command: ShardCommand): void {
@@ -185,11 +198,7 @@ export class CrawlProcess {
   async refresh(): Promise<readonly ShardNews[]> {
     await Promise.all(this.#shards.map((_, shard) => this.#askStatus(shard)));
     const buffer = this.#filter.growIfNeeded();
-    if (buffer !== undefined) {
-      for (let shard = 0; shard < this.#shards.length; shard += 1) {
-        this.#send(shard, { kind: 'bloom-grown', buffer });
-      }
-    }
+    if (buffer !== undefined) this.sendAll({ kind: 'bloom-grown', buffer });
     return this.news();
   }
 
@@ -213,9 +222,7 @@ export class CrawlProcess {
   async stop(graceMs: number): Promise<void> {
     if (this.#ending) return;
     this.#ending = true;
-    for (let shard = 0; shard < this.#shards.length; shard += 1) {
-      this.#send(shard, { kind: 'finish', graceMs });
-    }
+    this.sendAll({ kind: 'finish', graceMs });
     await Promise.all(this.#shards.map(({ whenFinished }) => whenFinished));
     await Promise.all(this.#shards.map(({ host }) => host.stop()));
     await this.#filter.save();
@@ -223,7 +230,7 @@ export class CrawlProcess {
   }
 
   async #startShards(scopeSeeds: readonly string[]): Promise<void> {
-    const { config, userAgent, trustedCertificates } = this.#options;
+    const { config, userAgent, trustedCertificates, optOut } = this.#options;
     const { identity, seenRuns } = this.storage.opened;
     const peers = meshOf(config.threads);
     await Promise.all(
@@ -238,6 +245,7 @@ export class CrawlProcess {
           hashSeed: identity.hashSeed,
           partitions: identity.partitions,
           scopeSeeds,
+          optOut,
           trustedCertificates,
           anchor: this.anchor,
           memories: this.#memories,
@@ -285,6 +293,9 @@ export class CrawlProcess {
         return;
       case 'recovered':
         this.recoveredHosts += message.hosts;
+        return;
+      case 'noticed':
+        this.#options.noticed(message.notice);
         return;
       case 'inspected':
         this.#answers.get(message.id)?.(message.answer);
