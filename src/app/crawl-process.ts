@@ -16,8 +16,11 @@ import { createBudgetMemory } from '../runtime/shared-budget.ts';
 import { type ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
 import { DEFAULT_POLICY } from '../storage/storage-loop.ts';
 import { StorageThread } from '../storage/storage-owner.ts';
+import { readSuspects } from '../storage/suspects.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
 import { FilterKeeper } from './filter-keeper.ts';
+import { ShardWatch } from './shard-watch.ts';
+import { meshOf } from './thread-mesh.ts';
 import type {
   FromShardThread,
   ShardLoad,
@@ -35,6 +38,9 @@ const RECENT_KEY_BYTES = 8;
 const LOG_ROLL_BYTES = 64 * 1024 * 1024;
 /** How long requests in flight may go on after a stop was asked for. */
 export const STOP_GRACE_MS = 5_000;
+
+/** Why a shard whose event loop stands still is given up. */
+const STUCK = 'its event loop has stood still for half a minute';
 
 export interface CrawlProcessOptions {
   readonly config: CrawlConfig;
@@ -57,6 +63,8 @@ interface Shard {
   news: ShardNews | undefined;
   finished: () => void;
   readonly whenFinished: Promise<void>;
+  /** It ended by itself, an actor of it failed, or it is stuck: it answers nothing any more. */
+  isDead: boolean;
 }
 
 export class CrawlProcess {
@@ -65,6 +73,7 @@ export class CrawlProcess {
   readonly #options: CrawlProcessOptions;
   readonly #memories: SharedMemories;
   readonly #filter: FilterKeeper;
+  readonly #watch: ShardWatch;
   readonly #shards: Shard[] = [];
   readonly #answers = new Map<number, (answer: unknown) => void>();
   readonly #statusAnswers = new Map<number, () => void>();
@@ -83,6 +92,14 @@ export class CrawlProcess {
     this.anchor = state.anchor;
     this.#memories = state.memories;
     this.#filter = state.filter;
+    this.#watch = new ShardWatch({
+      dir: options.config.dataDir,
+      shards: options.config.threads,
+      turns: state.memories.turns,
+      parsing: state.memories.parsing,
+      alarms: new RealAlarms(),
+      stuck: (shard) => this.#shardDied(shard, `shard thread ${shard}`, STUCK),
+    });
   }
 
   /**
@@ -139,6 +156,7 @@ export class CrawlProcess {
       addresses: createBudgetMemory({ rows: ADDRESS_ROWS, threads: config.threads }),
       pages: createAllowanceMemory(config.maxPages ?? 0, prepared.storedPages),
       parsing: new SharedArrayBuffer(8 * config.threads),
+      turns: new SharedArrayBuffer(4 * config.threads),
     };
     const filter = new FilterKeeper({
       dir: config.dataDir,
@@ -151,6 +169,7 @@ export class CrawlProcess {
     if (config.seen === 'bloom') await filter.fill();
     else filter.fill().catch((error) => fail(ourBug('the rebuild of the Bloom filter', error)));
     await process.#startShards(prepared.scopeSeeds);
+    process.#watch.start();
     return process;
   }
 
@@ -213,18 +232,24 @@ export class CrawlProcess {
   async stop(graceMs: number): Promise<void> {
     if (this.#ending) return;
     this.#ending = true;
+    const alive = (): Shard[] => this.#shards.filter(({ isDead }) => !isDead);
     for (let shard = 0; shard < this.#shards.length; shard += 1) {
       this.#send(shard, { kind: 'finish', graceMs });
     }
     await Promise.all(this.#shards.map(({ whenFinished }) => whenFinished));
-    await Promise.all(this.#shards.map(({ host }) => host.stop()));
+    await Promise.all(alive().map(({ host }) => host.stop()));
+    this.#watch.stop();
     await this.#filter.save();
     await this.storage.close();
+    // A dead shard that still runs has nothing to write, and nobody to write to (DESIGN.md §3).
+    await Promise.all(this.#shards.map(({ host }) => host.terminate()));
   }
 
   async #startShards(scopeSeeds: readonly string[]): Promise<void> {
     const { config, userAgent, trustedCertificates } = this.#options;
     const { identity, seenRuns } = this.storage.opened;
+    const suspects = new Map<bigint, number>();
+    for (const [key, { deaths }] of readSuspects(config.dataDir)) suspects.set(key, deaths);
     const peers = meshOf(config.threads);
     await Promise.all(
       peers.map(async (peerPorts, shard) => {
@@ -241,6 +266,7 @@ export class CrawlProcess {
           trustedCertificates,
           anchor: this.anchor,
           memories: this.#memories,
+          suspects,
           seenRuns,
           storagePort,
           controlPort: channel.port2,
@@ -270,6 +296,7 @@ export class CrawlProcess {
       news: undefined,
       finished: resolve,
       whenFinished: promise,
+      isDead: false,
     };
     control.on('message', (message: FromShardThread) => this.#heard(shard, message));
     return host;
@@ -294,7 +321,7 @@ export class CrawlProcess {
         // The storage thread has told the main thread itself, with the directory's name.
         return;
       case 'actor-failed':
-        this.#fail(ourBug(`actor ${message.actor}`, `${message.error}\n${message.stack}`));
+        this.#shardDied(shard, `actor ${message.actor}`, `${message.error}\n${message.stack}`);
         return;
       case 'finished':
         entry.finished();
@@ -308,7 +335,24 @@ export class CrawlProcess {
     this.#shards[shard]?.finished();
     if (this.#ending && exit.kind === 'stopped') return;
     if (this.#ending && exit.code === 0) return;
-    this.#fail(ourBug(`shard thread ${shard}`, exit.error || `exit code ${exit.code}`));
+    this.#shardDied(shard, `shard thread ${shard}`, exit.error || `exit code ${exit.code}`);
+  }
+
+  /** Crash-only: the page it was handling is recorded, and the process ends with what is durable. Nobody waits for this shard any more. */
+  #shardDied(shard: number, where: string, how: string): void {
+    const entry = this.#shards[shard];
+    if (entry === undefined || entry.isDead) return;
+    entry.isDead = true;
+    entry.finished();
+    for (const answer of this.#statusAnswers.values()) answer();
+    this.#statusAnswers.clear();
+    try {
+      const [cause = ''] = how.split('\n');
+      this.#fail(ourBug(`${where}${this.#watch.accuse(shard, cause)}`, how));
+    } catch (error) {
+      // The suspect could not be recorded; the death is what has to be told.
+      this.#fail(ourBug(where, `${how}\n${String(error)}`));
+    }
   }
 
   #fail(error: CrawlError): void {
@@ -317,6 +361,7 @@ export class CrawlProcess {
 
   #askStatus(shard: number): Promise<void> {
     const id = this.#nextId++;
+    if (this.#shards[shard]?.isDead === true) return Promise.resolve();
     return new Promise((resolve) => {
       this.#statusAnswers.set(id, resolve);
       this.#send(shard, { kind: 'report-status', id });
@@ -326,21 +371,6 @@ export class CrawlProcess {
   #send(shard: number, message: ToShardThread): void {
     this.#shards[shard]?.control.postMessage(message);
   }
-}
-
-/** A port from each thread to each other one. */
-function meshOf(threads: number): (MessagePort | null)[][] {
-  const rows = Array.from({ length: threads }, () =>
-    new Array<MessagePort | null>(threads).fill(null),
-  );
-  for (let one = 0; one < threads; one += 1) {
-    for (let other = one + 1; other < threads; other += 1) {
-      const { port1, port2 } = new MessageChannel();
-      (rows[one] as (MessagePort | null)[])[other] = port1;
-      (rows[other] as (MessagePort | null)[])[one] = port2;
-    }
-  }
-  return rows;
 }
 
 function withResolvers(): { promise: Promise<void>; resolve: () => void } {

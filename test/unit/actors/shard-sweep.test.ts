@@ -81,6 +81,8 @@ function runningShard(unparsed: readonly UnparsedPage[] = []) {
       sendPeer: () => true,
       storageFailed: () => {},
       markParsing: () => {},
+      crashesOf: () => 0,
+      parseGuarded: () => {},
     };
     shard = new ShardActor(OPTIONS, ports, context);
     return shard;
