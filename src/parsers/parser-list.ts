@@ -3,6 +3,7 @@
 
 import { feedParser } from './feed-parser.ts';
 import type { Parser } from './parser.ts';
+import { pdfParser } from './pdf-parser.ts';
 
 /** In order of preference. What none of them accepts is read as a page, a sitemap or a feed by its content. */
-export const PARSERS: readonly Parser[] = [feedParser];
+export const PARSERS: readonly Parser[] = [feedParser, pdfParser];

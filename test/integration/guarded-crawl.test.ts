@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { ReadStore } from '../../src/storage/read-store.ts';
 import { readSuspects, suspectsPath } from '../../src/storage/suspects.ts';
 import { WARC_PREFIX } from '../../src/storage/warc-names.ts';
+import { smallPdf } from '../fixtures/small-pdf.ts';
 import { type CommandResult, inFolder, runCommand } from '../support/command-line.ts';
 import { linksTo, type SitePage, SmallSite } from '../support/small-site.ts';
 
@@ -33,7 +34,7 @@ const PECULIAR: Readonly<Record<string, SitePage>> = {
     type: 'text/plain',
     body: (origin) => `User-agent: *\nAllow: /\nSitemap: ${origin}/maps/index\n`,
   },
-  '/': linksTo('/big', '/news', '/sitemap-not-linked.html'),
+  '/': linksTo('/big', '/news', '/paper.pdf', '/sitemap-not-linked.html'),
   '/sitemap.xml': { type: 'application/xml', body: sitemapOf('/well-known-only') },
   '/big': { type: 'text/html; charset=utf-8', body: () => BIG },
   '/news': {
@@ -42,6 +43,7 @@ const PECULIAR: Readonly<Record<string, SitePage>> = {
       `<rss><channel><item><link>${origin}/item-1</link></item>` +
       `<item><link>${origin}/item-2</link></item></channel></rss>`,
   },
+  '/paper.pdf': { type: 'application/pdf', body: () => smallPdf(['/cited']) },
   // Packed, and not named so: only the bytes tell.
   '/maps/index': {
     type: 'application/octet-stream',
@@ -55,10 +57,10 @@ const PECULIAR: Readonly<Record<string, SitePage>> = {
     body: (origin) => gzipSync(sitemapOf('/listed-1', '/listed-2')(origin)),
   },
   ...leaves('/big-first', '/big-last', '/item-1', '/item-2', '/listed-1', '/listed-2'),
-  ...leaves('/well-known-only', '/sitemap-not-linked.html'),
+  ...leaves('/cited', '/well-known-only', '/sitemap-not-linked.html'),
 };
 
-test('a crawl finds the links of a 6 MiB page, a feed and packed sitemaps, and no well-known one', async () => {
+test('a crawl finds the links of a 6 MiB page, a feed, a PDF and packed sitemaps, and no well-known one', async () => {
   const site = await SmallSite.listen(PECULIAR);
   try {
     await inFolder({}, async (folder) => {
