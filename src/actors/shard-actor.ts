@@ -82,6 +82,7 @@ export class ShardActor implements Actor<ShardMessage> {
     this.robots = new RobotsCounter({
       shard: options.shard,
       readsSitemaps: options.sitemaps,
+      asksWellKnown: options.wellKnownSitemaps,
       router: ports.router,
       exchange: this.#exchange,
       offerHost: (hostKey, message) => ports.offerHost(hostKey, message),

@@ -26,6 +26,8 @@ export interface ShardOptions {
   readonly residentEntriesMax: number;
   /** Reads sitemaps that robots.txt names. */
   readonly sitemaps: boolean;
+  /** Asks each origin for /sitemap.xml too. */
+  readonly wellKnownSitemaps: boolean;
 }
 
 /** What the shard is given by the thread that runs it. */

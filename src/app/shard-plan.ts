@@ -44,6 +44,7 @@ export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan
       backlogBytesMax: bodies,
       residentEntriesMax: RESIDENT_ENTRIES_MAX,
       sitemaps: config.sitemaps,
+      wellKnownSitemaps: config.wellKnownSitemaps,
     },
     policy: {
       gap: gapPolicyOf(config, undefined),

@@ -60,27 +60,35 @@ const PECULIAR: Readonly<Record<string, SitePage>> = {
   ...leaves('/cited', '/well-known-only', '/sitemap-not-linked.html'),
 };
 
-test('a crawl finds the links of a 6 MiB page, a feed, a PDF and packed sitemaps, and no well-known one', async () => {
+/** Crawls the peculiar site with more on the command line. @returns paths that were not asked for exactly once, and the report */
+async function crawlPeculiar(
+  files: Readonly<Record<string, string>>,
+): Promise<{ missed: readonly string[]; report: Report }> {
   const site = await SmallSite.listen(PECULIAR);
   try {
-    await inFolder({}, async (folder) => {
-      const result = await runCommand(site.crawlArguments(join(folder, 'data')), {
-        cwd: folder,
-        timeoutMs: 60_000,
-      });
-      strictEqual(result.status, 0, result.stderr);
-      const asked = Object.keys(PECULIAR).filter((path) => site.requests.get(path) === 1);
-      const unasked = Object.keys(PECULIAR).filter((path) => !asked.includes(path));
-      deepStrictEqual(
-        unasked,
-        ['/sitemap.xml', '/well-known-only'],
-        'asked for once each, but these',
-      );
-      deepStrictEqual((JSON.parse(result.stdout) as Report).failures, {});
+    return await inFolder(files, async (folder) => {
+      const line = site.crawlArguments(join(folder, 'data'));
+      const { status, stdout, stderr } = await runCommand(line, { cwd: folder, timeoutMs: 60_000 });
+      strictEqual(status, 0, stderr);
+      const missed = Object.keys(PECULIAR).filter((path) => site.requests.get(path) !== 1);
+      return { missed, report: JSON.parse(stdout) as Report };
     });
   } finally {
     await site.close();
   }
+}
+
+test('a crawl finds the links of a 6 MiB page, a feed, a PDF and packed sitemaps, and asks for no well-known one', async () => {
+  const { missed, report } = await crawlPeculiar({});
+  deepStrictEqual(missed, ['/sitemap.xml', '/well-known-only']);
+  deepStrictEqual(report.failures, {});
+});
+
+test('a crawl asks for /sitemap.xml when wellKnownSitemaps is set', async () => {
+  const config = `import { defineConfig } from 'hostler/config';
+export default defineConfig({ wellKnownSitemaps: true });`;
+  const { missed } = await crawlPeculiar({ 'cluster.config.ts': config });
+  deepStrictEqual(missed, []);
 });
 
 const TRAP: Readonly<Record<string, SitePage>> = {

@@ -205,6 +205,7 @@ export class SimNode {
         backlogBytesMax: plan.backlogBytesMax,
         residentEntriesMax: plan.residentEntriesMax,
         sitemaps: true,
+        wellKnownSitemaps: false,
       },
       policy: {
         gap,

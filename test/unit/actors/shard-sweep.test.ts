@@ -36,6 +36,7 @@ const OPTIONS: ShardOptions = {
   backlogBytesMax: 1_000,
   residentEntriesMax: 1_000,
   sitemaps: false,
+  wellKnownSitemaps: false,
 };
 
 function newRouter(): LinkRouter {
