@@ -10,9 +10,9 @@ import type { Alarms } from '../runtime/clock.ts';
 import { type RunOutcome, WorkerPool, type WorkerPoolCounters } from '../runtime/pool.ts';
 import type { GuardedInput, GuardedOutlinks } from './guarded-run.ts';
 
-/** Time of one parse, the start of its thread included: 50 MB of sitemap take under two seconds. */
+/** Time of one parse, the start of its thread included. 50 MiB of sitemap or HTML take one second of a CPU, here four of a loaded machine. */
 const RUN_MS_MAX = 20_000;
-/** Heap of the thread: a page of 64 MiB as text of two bytes a character, and its links. */
+/** Heap of the thread: 50 MiB as text of two bytes a character, packed or not, are parsed within it. */
 const HEAP_MIB_MAX = 320;
 /** Characters of a parser's error that are kept. */
 const DETAIL_CHARACTERS_MAX = 200;

@@ -10,7 +10,11 @@ import type { HostMessage } from '../../../src/actors/messages.ts';
 import { PORTION_MAX } from '../../../src/actors/page-departure.ts';
 import { outlinksOf } from '../../../src/actors/page-outlinks.ts';
 import { CRASHES_MAX, PageParsing } from '../../../src/actors/page-parsing.ts';
-import { INLINE_BYTES_MAX } from '../../../src/actors/parse-choice.ts';
+import {
+  guardReasonOf,
+  INLINE_BYTES_MAX,
+  INLINE_XML_BYTES_MAX,
+} from '../../../src/actors/parse-choice.ts';
 import { type PageToParse, ParseStage } from '../../../src/actors/parse-stage.ts';
 import type { CheckpointBatch, GuardedParseOutcome, PageRow } from '../../../src/actors/ports.ts';
 import { hostKey, partitionIndex, urlKey } from '../../../src/base/units.ts';
@@ -171,6 +175,29 @@ test('PageParsing has large, packed and suspect pages parsed behind guards, and 
     strictEqual(batch.counters[`parse.guarded.${reason}`], 1);
     strictEqual(bench.parsing.isIdle, true);
   }
+});
+
+test('guardReasonOf counts XML as large sooner, and knows packed and rich bodies by bytes and type', () => {
+  const bench = new Bench();
+  const reason = (type: string, body: Uint8Array, changes: Partial<PageToParse> = {}) =>
+    guardReasonOf(bench.add(body, { headers: ['Content-Type', type], ...changes }), 0);
+  const atBound = Buffer.alloc(INLINE_XML_BYTES_MAX, 32);
+  const above = Buffer.alloc(INLINE_XML_BYTES_MAX + 1, 32);
+  strictEqual(reason('application/xml; charset=utf-8', atBound), undefined);
+  for (const type of [
+    'text/xml',
+    'application/xml',
+    'application/rss+xml',
+    'application/rdf+xml',
+  ]) {
+    strictEqual(reason(type, above), 'large', type);
+  }
+  for (const type of ['text/html', 'application/xhtml+xml', '']) {
+    strictEqual(reason(type, above), undefined, type);
+  }
+  strictEqual(reason('text/plain', above, { purpose: 'sitemap' }), 'large');
+  strictEqual(reason('Application/PDF', Buffer.from('%PDF-1.7')), 'rich');
+  strictEqual(reason('application/xml', GZIP), 'packed');
 });
 
 test('PageParsing looks behind guards at a page that makes the scanner throw', () => {
