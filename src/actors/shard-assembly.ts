@@ -17,7 +17,7 @@ import { VirtualActors } from '../runtime/virtual-actors.ts';
 import { HostActor } from './host-actor.ts';
 import { LinkRouter } from './link-router.ts';
 import type { HostMessage, HostPlaceIdentity, ShardMessage } from './messages.ts';
-import type { ResolvePort } from './ports.ts';
+import type { GuardedParsePort, ResolvePort } from './ports.ts';
 import type { SeenCheck } from './seen-check.ts';
 import type {
   AddressBudget,
@@ -51,8 +51,9 @@ export interface ShardPlan {
 export interface ShardMeans
   extends Omit<
     ShardPorts,
-    'router' | 'offerHost' | 'activeHosts' | 'restHosts' | 'resolvesPending'
+    'router' | 'offerHost' | 'activeHosts' | 'restHosts' | 'resolvesPending' | 'parseGuarded'
   > {
+  readonly guarded: GuardedParsePort;
   readonly resolver: ResolvePort;
   readonly addresses: AddressBudget;
   readonly networks: NetworkBackoff;
@@ -161,6 +162,13 @@ export function assembleShard(
     sendPeer: (peer, message) => means.sendPeer(peer, message),
     storageFailed: (event) => means.storageFailed(event),
     markParsing: (urlKey) => means.markParsing(urlKey),
+    crashesOf: (urlKey) => means.crashesOf(urlKey),
+    parseGuarded: (page) => {
+      const { unparsedId } = page;
+      means.guarded.parse(page, (outcome) =>
+        dispatcher.tell(ref, { kind: 'page-parsed', unparsedId, outcome }),
+      );
+    },
   };
   const ref = dispatcher.spawn<ShardMessage>(
     'shard',

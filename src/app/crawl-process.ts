@@ -10,17 +10,20 @@ import { unreachable } from '../base/assert.ts';
 import type { CrawlError } from '../base/errors.ts';
 import type { CrawlConfig } from '../config/options.ts';
 import { BloomGenerations } from '../runtime/bloom-generations.ts';
-import { type ClockAnchor, RealClock } from '../runtime/real-clock.ts';
+import { type ClockAnchor, RealAlarms, RealClock } from '../runtime/real-clock.ts';
 import { RecentKeys } from '../runtime/recent-keys.ts';
 import { createAllowanceMemory } from '../runtime/shared-allowance.ts';
 import { createBudgetMemory } from '../runtime/shared-budget.ts';
 import { createWordsMemory } from '../runtime/shared-words.ts';
 import type { ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
 import type { StorageThread } from '../storage/storage-owner.ts';
+import { readSuspects } from '../storage/suspects.ts';
 import { FilterKeeper } from './filter-keeper.ts';
 import { openStorage } from './open-storage.ts';
 import { ourBug } from './our-bug.ts';
 import { NETWORK_ROWS } from './shard-networks.ts';
+import { ShardWatch } from './shard-watch.ts';
+import { meshOf } from './thread-mesh.ts';
 import type {
   FromShardThread,
   ShardLoad,
@@ -37,6 +40,9 @@ const ADDRESS_ROWS = 65_536;
 const RECENT_KEY_BYTES = 8;
 /** How long requests in flight may go on after a stop was asked for. */
 export const STOP_GRACE_MS = 5_000;
+
+/** Why a shard whose event loop stands still is given up. */
+const STUCK = 'its event loop has stood still for half a minute';
 
 export interface CrawlProcessOptions {
   readonly config: CrawlConfig;
@@ -70,6 +76,8 @@ interface Shard {
   news: ShardNews | undefined;
   finished: () => void;
   readonly whenFinished: Promise<void>;
+  /** It ended by itself, an actor of it failed, or it is stuck: it answers nothing any more. */
+  isDead: boolean;
 }
 
 export class CrawlProcess {
@@ -78,6 +86,7 @@ export class CrawlProcess {
   readonly #options: CrawlProcessOptions;
   readonly #memories: SharedMemories;
   readonly #filter: FilterKeeper;
+  readonly #watch: ShardWatch;
   readonly #shards: Shard[] = [];
   readonly #answers = new Map<number, (answer: unknown) => void>();
   readonly #statusAnswers = new Map<number, () => void>();
@@ -96,6 +105,14 @@ export class CrawlProcess {
     this.anchor = state.anchor;
     this.#memories = state.memories;
     this.#filter = state.filter;
+    this.#watch = new ShardWatch({
+      dir: options.config.dataDir,
+      shards: options.config.threads,
+      turns: state.memories.turns,
+      parsing: state.memories.parsing,
+      alarms: new RealAlarms(),
+      stuck: (shard) => this.#shardDied(shard, `shard thread ${shard}`, STUCK),
+    });
   }
 
   /**
@@ -129,6 +146,7 @@ export class CrawlProcess {
     self.process = process;
     await process.#fillFilter();
     await process.#startShards(waiting, scopeSeeds);
+    process.#watch.start();
     return process;
   }
 
@@ -150,6 +168,7 @@ export class CrawlProcess {
       networks: createWordsMemory(NETWORK_ROWS),
       pages: createAllowanceMemory(config.maxPages ?? 0, storedPages),
       parsing: new SharedArrayBuffer(8 * config.threads),
+      turns: new SharedArrayBuffer(4 * config.threads),
     };
     const filter = new FilterKeeper({
       dir: config.dataDir,
@@ -227,11 +246,15 @@ export class CrawlProcess {
   async stop(graceMs: number): Promise<void> {
     if (this.#ending) return;
     this.#ending = true;
+    const alive = (): Shard[] => this.#shards.filter(({ isDead }) => !isDead);
     this.sendAll({ kind: 'finish', graceMs });
     await Promise.all(this.#shards.map(({ whenFinished }) => whenFinished));
-    await Promise.all(this.#shards.map(({ host }) => host.stop()));
+    await Promise.all(alive().map(({ host }) => host.stop()));
+    this.#watch.stop();
     await this.#filter.save();
     await this.storage.close();
+    // A dead shard that still runs has nothing to write, and nobody to write to (DESIGN.md §3).
+    await Promise.all(this.#shards.map(({ host }) => host.terminate()));
   }
 
   async #startShards(
@@ -240,6 +263,8 @@ export class CrawlProcess {
   ): Promise<void> {
     const { config, userAgent, trustedCertificates, optOut } = this.#options;
     const { identity, seenRuns } = this.storage.opened;
+    const suspects = new Map<bigint, number>();
+    for (const [key, { deaths }] of readSuspects(config.dataDir)) suspects.set(key, deaths);
     const peers = meshOf(config.threads);
     await Promise.all(
       peers.map(async (peerPorts, shard) => {
@@ -257,6 +282,7 @@ export class CrawlProcess {
           trustedCertificates,
           anchor: this.anchor,
           memories: this.#memories,
+          suspects,
           seenRuns,
           storagePort,
           controlPort: channel.port2,
@@ -274,13 +300,17 @@ export class CrawlProcess {
   }
 
   #listenTo(shard: number, host: ThreadHost, control: MessagePort): void {
-    const { promise, resolve } = withResolvers();
+    let finished = (): void => {};
+    const whenFinished = new Promise<void>((resolve) => {
+      finished = resolve;
+    });
     this.#shards[shard] = {
       host,
       control,
       news: undefined,
-      finished: resolve,
-      whenFinished: promise,
+      finished: () => finished(),
+      whenFinished,
+      isDead: false,
     };
     control.on('message', (message: FromShardThread) => this.#heard(shard, message));
   }
@@ -307,7 +337,7 @@ export class CrawlProcess {
         // The storage thread has told the main thread itself, with the directory's name.
         return;
       case 'actor-failed':
-        this.#fail(ourBug(`actor ${message.actor}`, `${message.error}\n${message.stack}`));
+        this.#shardDied(shard, `actor ${message.actor}`, `${message.error}\n${message.stack}`);
         return;
       case 'finished':
         entry.finished();
@@ -321,7 +351,24 @@ export class CrawlProcess {
     this.#shards[shard]?.finished();
     if (this.#ending && exit.kind === 'stopped') return;
     if (this.#ending && exit.code === 0) return;
-    this.#fail(ourBug(`shard thread ${shard}`, exit.error || `exit code ${exit.code}`));
+    this.#shardDied(shard, `shard thread ${shard}`, exit.error || `exit code ${exit.code}`);
+  }
+
+  /** Crash-only: the page it was handling is recorded, and the process ends with what is durable. Nobody waits for this shard any more. */
+  #shardDied(shard: number, where: string, how: string): void {
+    const entry = this.#shards[shard];
+    if (entry === undefined || entry.isDead) return;
+    entry.isDead = true;
+    entry.finished();
+    for (const answer of this.#statusAnswers.values()) answer();
+    this.#statusAnswers.clear();
+    try {
+      const [cause = ''] = how.split('\n');
+      this.#fail(ourBug(`${where}${this.#watch.accuse(shard, cause)}`, how));
+    } catch (error) {
+      // The suspect could not be recorded; the death is what has to be told.
+      this.#fail(ourBug(where, `${how}\n${String(error)}`));
+    }
   }
 
   #fail(error: CrawlError): void {
@@ -330,6 +377,7 @@ export class CrawlProcess {
 
   #askStatus(shard: number): Promise<void> {
     const id = this.#nextId++;
+    if (this.#shards[shard]?.isDead === true) return Promise.resolve();
     return new Promise((resolve) => {
       this.#statusAnswers.set(id, resolve);
       this.#send(shard, { kind: 'report-status', id });
@@ -348,27 +396,4 @@ async function opening(
 ): Promise<{ readonly storage: StorageThread; readonly prepared: PreparedCrawl }> {
   const storage = await openStorage(options, fail);
   return { storage, prepared: prepare(storage) };
-}
-
-/** A port from each thread to each other one. */
-function meshOf(threads: number): (MessagePort | null)[][] {
-  const rows = Array.from({ length: threads }, () =>
-    new Array<MessagePort | null>(threads).fill(null),
-  );
-  for (let one = 0; one < threads; one += 1) {
-    for (let other = one + 1; other < threads; other += 1) {
-      const { port1, port2 } = new MessageChannel();
-      (rows[one] as (MessagePort | null)[])[other] = port1;
-      (rows[other] as (MessagePort | null)[])[one] = port2;
-    }
-  }
-  return rows;
-}
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve: () => void = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }

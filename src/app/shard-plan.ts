@@ -49,6 +49,7 @@ export function shardPlanOf(
       backlogBytesMax: bodies,
       residentEntriesMax: RESIDENT_ENTRIES_MAX,
       sitemaps: config.sitemaps,
+      wellKnownSitemaps: config.wellKnownSitemaps,
     },
     policy: {
       gap: gapPolicyOf(config, undefined),

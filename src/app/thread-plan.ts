@@ -26,6 +26,8 @@ export interface SharedMemories {
   readonly pages: AllowanceMemory;
   /** One BigUint64 for each shard: the page it is parsing, 0 when none. Read when the shard died. */
   readonly parsing: SharedArrayBuffer;
+  /** One Int32 for each shard that grows while its event loop turns. */
+  readonly turns: SharedArrayBuffer;
 }
 
 /** workerData of a shard thread: its plan comes over the port, once, when the store is open. */
@@ -50,6 +52,8 @@ export interface ShardThreadPlan {
   /** When the process started, by both clocks. */
   readonly anchor: ClockAnchor;
   readonly memories: SharedMemories;
+  /** Pages held responsible for deaths of crawl threads, by URL key, with how many. */
+  readonly suspects: ReadonlyMap<bigint, number>;
   readonly seenRuns: readonly SeenRunEntry[];
   readonly storagePort: MessagePort;
   readonly controlPort: MessagePort;

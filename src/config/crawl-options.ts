@@ -85,6 +85,12 @@ export const SCOPE_OPTIONS = {
     group: 'What to crawl',
     doc: 'Read the sitemaps that robots.txt files name.',
   }),
+  wellKnownSitemaps: option(BOOLEAN, false, {
+    group: 'What to crawl',
+    doc:
+      'Ask each site for /sitemap.xml too, which robots.txt need not name; ' +
+      'one more request a site, mostly answered 404.',
+  }),
   stripSessions: option(BOOLEAN, true, {
     group: 'What to crawl',
     doc: 'Session identifiers are no part of the identity of a page.',

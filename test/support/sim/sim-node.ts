@@ -1,7 +1,8 @@
 // One run of the process: shards put together by the very code that runs in production (actors/shard-assembly.ts), on simulated ports. A
 // crash kills the run; the disk and the web go on, and another run starts on them, perhaps with another number of shards.
 import type { HostOperation, ShardMessage } from '../../../src/actors/messages.ts';
-import type { StorageEvent } from '../../../src/actors/ports.ts';
+import { outlinksOf } from '../../../src/actors/page-outlinks.ts';
+import type { GuardedParsePort, StorageEvent } from '../../../src/actors/ports.ts';
 import {
   assembleShard,
   type RunningShard,
@@ -9,6 +10,7 @@ import {
 } from '../../../src/actors/shard-assembly.ts';
 import type { SeededRandom } from '../../../src/base/random.ts';
 import type { MonotonicMs, WallMs } from '../../../src/base/units.ts';
+import { type BaseUrl, parseBase } from '../../../src/domain/base-url.ts';
 import { CRAWL_RULES } from '../../../src/domain/canonical-url.ts';
 import { partitionOf, Ring } from '../../../src/domain/ring.ts';
 import { Scope } from '../../../src/domain/scope.ts';
@@ -182,6 +184,8 @@ export class SimNode {
           this.hasStorageFailed = true;
         },
         markParsing: () => {},
+        crashesOf: () => 0,
+        guarded: SIM_GUARDED,
       }),
     );
   }
@@ -206,6 +210,7 @@ export class SimNode {
         backlogBytesMax: plan.backlogBytesMax,
         residentEntriesMax: plan.residentEntriesMax,
         sitemaps: true,
+        wellKnownSitemaps: false,
       },
       policy: {
         gap,
@@ -230,6 +235,14 @@ export class SimNode {
 
 /** All but the first pages of the web's traps, and the hosts outside it. */
 const TRAPS = ['/calendar/(?!2026/)', '/cart\\?sid=(?!00000001)', 'outside\\.invalid'];
+
+/** The guarded pool simulated: it parses as a shard does, at once, and nothing it is given is dangerous. */
+const SIM_GUARDED: GuardedParsePort = {
+  parse: (page, answered) => {
+    const base = parseBase(page.url) as BaseUrl;
+    answered({ kind: 'parsed', outlinks: outlinksOf(page, base, 'hostler') });
+  },
+};
 
 /** A third of the hosts are seeds, one at least: the others are found. */
 export function seedCount(plan: SimPlan, world: World): number {
