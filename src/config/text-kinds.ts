@@ -4,6 +4,7 @@
 
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
+import { parseUrl } from '../base/parse-url.ts';
 import { text } from './value-kind.ts';
 
 /** Longest path a Unix socket can be bound to, in bytes: `sun_path` has 108 with the final NUL (unix(7)). */
@@ -67,7 +68,7 @@ export const CONTACT = text({
   placeholder: 'URL|MAIL',
   parse: (value) => {
     if (value.length > 256 || !FIELD_VALUE.test(value) || /[\s()]/.test(value)) return undefined;
-    if (/^https?:\/\//i.test(value)) return URL.canParse(value) ? value : undefined;
+    if (/^https?:\/\//i.test(value)) return parseUrl(value) === undefined ? undefined : value;
     return MAIL.test(value.replace(/^mailto:/i, '')) ? value : undefined;
   },
 });

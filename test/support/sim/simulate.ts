@@ -291,9 +291,11 @@ class Simulation {
   /** True when nothing is left that could be fetched. */
   #isDone(): boolean {
     if (this.#plan.maxPages > 0 && this.#node.allowance.isSpent) {
+      // Looked at first: a shard with mail, the order to drain included, is not quiet.
+      const isQuiet = this.#node.isQuiet && this.#node.fetch.inFlight === 0;
       if (!this.#isSpent) this.#node.tellAll({ kind: 'drain' });
       this.#isSpent = true;
-      return this.#node.isQuiet && this.#node.fetch.inFlight === 0;
+      return isQuiet;
     }
     if (!this.#node.isQuiet) return false;
     return this.#waitingHosts().length === 0;
