@@ -209,11 +209,7 @@ export function assembleShard(
   };
   return {
     tell: (message) => dispatcher.tell(ref, message),
-    status: () => {
-      const status = self.status(dispatcher.clock.now());
-      // A message not yet handled may be work: injected URLs, or the end of a request.
-      return dispatcher.isIdle ? status : { ...status, quiet: false };
-    },
+    status: () => self.status(dispatcher.clock.now()),
     hosts,
     shard: self,
     recover: (owns) => self.recover(owns),

@@ -6,6 +6,7 @@ import xxhash from 'xxhash-wasm';
 import type { ShardPeerMessage } from '../actors/messages.ts';
 import { SeenCheck } from '../actors/seen-check.ts';
 import { assembleShard, type RunningShard } from '../actors/shard-assembly.ts';
+import type { ShardStatus } from '../actors/shard-ports.ts';
 import { unreachable } from '../base/assert.ts';
 import { SeededRandom } from '../base/random.ts';
 import { partitionIndex } from '../base/units.ts';
@@ -137,7 +138,7 @@ async function start(plan: ShardThreadPlan): Promise<void> {
         shard.tell(message.command);
         return;
       case 'report-status':
-        report({ kind: 'status', id: message.id, status: shard.status(), load: loadOf() });
+        report({ kind: 'status', id: message.id, status: statusOf(), load: loadOf() });
         return;
       case 'bloom-grown':
         bloom.adopt(message.buffer);
@@ -162,6 +163,11 @@ async function start(plan: ShardThreadPlan): Promise<void> {
         unreachable(message);
     }
   });
+  const statusOf = (): ShardStatus => {
+    const status = shard.status();
+    // A message not yet handled may be work: injected URLs, or the end of a request.
+    return driver.dispatcher.isIdle ? status : { ...status, quiet: false };
+  };
   const loadOf = () => {
     const delay = driver.takeLoopDelay();
     return {
