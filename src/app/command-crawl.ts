@@ -99,7 +99,13 @@ export async function commandCrawl(
 /** After trouble a thread may not be able to end in order: what was acknowledged is on disk, so the process need not wait for it. */
 async function endWithin(run: CrawlRun, ending: Ending): Promise<CrawlReport | undefined> {
   if (ending.error === undefined) return run.end();
-  const report = await Promise.race([run.end(), sleep(FAILED_END_MS, undefined)]);
+  const waiting = new AbortController();
+  // Called off below: a timer that still runs would keep the process for its whole time.
+  const tooLate = sleep(FAILED_END_MS, undefined, { signal: waiting.signal }).catch(
+    () => undefined,
+  );
+  const report = await Promise.race([run.end(), tooLate]);
+  waiting.abort();
   if (report === undefined) {
     const { exitStatus } = ending.error;
     setTimeout(() => process.exit(exitStatus), FAILED_EXIT_MS).unref();

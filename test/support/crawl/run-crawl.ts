@@ -19,6 +19,8 @@ export interface EndedCrawl {
   readonly stdout: string;
   /** The last line of standard output; undefined when there is none. */
   readonly report: CrawlReport | undefined;
+  /** From start to the end of the process. */
+  readonly seconds: number;
 }
 
 /** How a crawl is started. */
@@ -70,6 +72,7 @@ export class RunningCrawl {
 
   async #follow(timeoutMs: number): Promise<EndedCrawl> {
     const stdout: Buffer[] = [];
+    const startMs = performance.now();
     this.#child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr += chunk.toString('utf8');
@@ -78,7 +81,8 @@ export class RunningCrawl {
     const [status, signal] = await once(this.#child, 'close');
     clearTimeout(timer);
     const text = Buffer.concat(stdout).toString('utf8');
-    return { status, signal, stderr: this.#stderr, stdout: text, report: reportOf(text) };
+    const seconds = (performance.now() - startMs) / 1_000;
+    return { status, signal, stderr: this.#stderr, stdout: text, report: reportOf(text), seconds };
   }
 }
 
