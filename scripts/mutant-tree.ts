@@ -54,9 +54,10 @@ export class MutantTree {
     symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
   }
 
-  /** Applies a patch. @returns why it does not apply, or undefined */
-  apply(mutant: Mutant): string | undefined {
-    const { status, stderr } = spawnSync('git', ['apply', '-C1', mutant.path], {
+  /** Applies a patch, or looks whether it would. @returns why it does not apply, or undefined */
+  apply(mutant: Mutant, isTrial = false): string | undefined {
+    const args = ['apply', '-C1', ...(isTrial ? ['--check'] : []), mutant.path];
+    const { status, stderr } = spawnSync('git', args, {
       cwd: this.folder,
       encoding: 'utf8',
       env: { ...process.env, GIT_CEILING_DIRECTORIES: dirname(this.folder) },

@@ -1,6 +1,7 @@
-// `npm run mutants [-- --only NAME] [--jobs N] [--limit SECONDS]`: plants each bug of test/mutants/ in a copy of the project and lets the
-// suites that its header names find it. Prints a table; exits with 1 when one survives, does not apply or does not compile, since a
-// checker that notices nothing proves nothing (DESIGN.md §11 and §12). What fails without the bug as well is no kill.
+// `npm run mutants [-- --only NAME,NAME] [--jobs N] [--limit SECONDS] [--check]`: plants each bug of test/mutants/ in a copy of the project
+// and lets the suites that its header names find it. Prints a table; exits with 1 when one survives, does not apply or does not compile,
+// since a checker that notices nothing proves nothing (DESIGN.md §11 and §12). What fails without the bug as well is no kill. With --check
+// it only looks, in a second, whether every patch still applies; one that does not is made anew: edit the source, `git diff`, keep the header.
 
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -81,16 +82,32 @@ function print({ mutant, state, by, detail, seconds }: Verdict): void {
   console.log(`${state.padEnd(9)} ${invariant} ${name} ${where} ${seconds.toFixed(0)} s  ${shown}`);
 }
 
+/** Tells which patches do not apply. */
+function check(mutants: readonly Mutant[], tree: MutantTree): void {
+  for (const mutant of mutants) {
+    const mismatch = tree.apply(mutant, true);
+    if (mismatch === undefined) continue;
+    console.log(`does not apply: ${mutant.name}: ${mismatch}`);
+    process.exitCode = 1;
+  }
+  tree.remove();
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       only: { type: 'string', default: '' },
       jobs: { type: 'string', default: '2' },
       limit: { type: 'string', default: '240' },
+      check: { type: 'boolean', default: false },
     },
   });
   const mutants = [...readMutants(join(root, 'test', 'mutants'), values.only)];
   const limitMs = Number(values.limit) * 1_000;
+  if (values.check) {
+    check(mutants, new MutantTree(root, limitMs));
+    return;
+  }
   const jobs = Math.max(1, Math.min(Number(values.jobs), mutants.length));
   const trees = Array.from({ length: jobs + 1 }, () => new MutantTree(root, limitMs));
   const baseline = new Baseline(trees[jobs] as MutantTree);
