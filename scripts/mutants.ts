@@ -29,15 +29,17 @@ class Baseline {
   }
 
   /** True when something of what failed passes without the mutant. */
-  async isClean(killer: Killer, trial: Trial): Promise<boolean> {
+  async passes(killer: Killer, trial: Trial): Promise<boolean> {
     if (killer.kind === 'suite') {
-      return this.#once(textOf(killer), async () => !(await this.#tree.trial(killer)).failed);
+      const { suite, only } = killer;
+      const holds = async (): Promise<boolean> => !(await this.#tree.suite(suite, only)).failed;
+      return this.#once(textOf(killer), holds);
     }
     for (const seed of trial.seeds) {
       const { world } = killer;
-      const passes = async (): Promise<boolean> =>
+      const holds = async (): Promise<boolean> =>
         !(await this.#tree.simulate(world, seed, 1)).failed;
-      if (await this.#once(`${world} ${seed}`, passes)) return true;
+      if (await this.#once(`${world} ${seed}`, holds)) return true;
     }
     return false;
   }
@@ -63,10 +65,10 @@ async function judge(mutant: Mutant, tree: MutantTree, baseline: Baseline): Prom
     const complaint = await tree.compile();
     if (complaint !== undefined) return verdict('does not compile', '', complaint);
     for (const killer of mutant.killers) {
-      const trial = await tree.trial(killer);
+      const trial = await tree.trial(killer, (found) => baseline.passes(killer, found));
       if (!trial.failed) continue;
       const by = killer.kind === 'suite' ? textOf(killer) : `${killer.world} ${trial.seeds[0]}`;
-      if (await baseline.isClean(killer, trial)) return verdict('killed', by, trial.detail);
+      return verdict('killed', by, trial.detail);
     }
     return verdict('survived', '', mutant.killers.map(textOf).join(', '));
   } finally {
