@@ -4,20 +4,26 @@
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { InjectedUrl, ShardCommand } from '../actors/messages.ts';
+import type { HostNotice } from '../actors/services.ts';
 import type { ShardStatus } from '../actors/shard-ports.ts';
 import { unreachable } from '../base/assert.ts';
 import type { CrawlError } from '../base/errors.ts';
 import type { CrawlConfig } from '../config/options.ts';
 import { BloomGenerations } from '../runtime/bloom-generations.ts';
-import { type ClockAnchor, RealClock } from '../runtime/real-clock.ts';
+import { type ClockAnchor, RealAlarms, RealClock } from '../runtime/real-clock.ts';
 import { RecentKeys } from '../runtime/recent-keys.ts';
 import { createAllowanceMemory } from '../runtime/shared-allowance.ts';
 import { createBudgetMemory } from '../runtime/shared-budget.ts';
+import { createWordsMemory } from '../runtime/shared-words.ts';
 import type { ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
 import type { StorageThread } from '../storage/storage-owner.ts';
+import { readSuspects } from '../storage/suspects.ts';
 import { FilterKeeper } from './filter-keeper.ts';
 import { openStorage } from './open-storage.ts';
 import { ourBug } from './our-bug.ts';
+import { NETWORK_ROWS } from './shard-networks.ts';
+import { ShardWatch } from './shard-watch.ts';
+import { meshOf } from './thread-mesh.ts';
 import type {
   FromShardThread,
   ShardLoad,
@@ -35,11 +41,18 @@ const RECENT_KEY_BYTES = 8;
 /** How long requests in flight may go on after a stop was asked for. */
 export const STOP_GRACE_MS = 5_000;
 
+/** Why a shard whose event loop stands still is given up. */
+const STUCK = 'its event loop has stood still for half a minute';
+
 export interface CrawlProcessOptions {
   readonly config: CrawlConfig;
   readonly userAgent: string;
   readonly software: string;
   readonly trustedCertificates: readonly string[];
+  /** Domains of the opt-out file. */
+  readonly optOut: readonly string[];
+  /** Told what an operator may want to know about a host. */
+  readonly noticed: (notice: HostNotice) => void;
   /** Told once of trouble that ends the crawl. */
   readonly failed: (error: CrawlError) => void;
 }
@@ -63,6 +76,8 @@ interface Shard {
   news: ShardNews | undefined;
   finished: () => void;
   readonly whenFinished: Promise<void>;
+  /** It ended by itself, an actor of it failed, or it is stuck: it answers nothing any more. */
+  isDead: boolean;
 }
 
 export class CrawlProcess {
@@ -71,6 +86,7 @@ export class CrawlProcess {
   readonly #options: CrawlProcessOptions;
   readonly #memories: SharedMemories;
   readonly #filter: FilterKeeper;
+  readonly #watch: ShardWatch;
   readonly #shards: Shard[] = [];
   readonly #answers = new Map<number, (answer: unknown) => void>();
   readonly #statusAnswers = new Map<number, () => void>();
@@ -89,6 +105,14 @@ export class CrawlProcess {
     this.anchor = state.anchor;
     this.#memories = state.memories;
     this.#filter = state.filter;
+    this.#watch = new ShardWatch({
+      dir: options.config.dataDir,
+      shards: options.config.threads,
+      turns: state.memories.turns,
+      parsing: state.memories.parsing,
+      alarms: new RealAlarms(),
+      stuck: (shard) => this.#shardDied(shard, `shard thread ${shard}`, STUCK),
+    });
   }
 
   /**
@@ -122,6 +146,7 @@ export class CrawlProcess {
     self.process = process;
     await process.#fillFilter();
     await process.#startShards(waiting, scopeSeeds);
+    process.#watch.start();
     return process;
   }
 
@@ -140,8 +165,10 @@ export class CrawlProcess {
       bloomReady: new SharedArrayBuffer(4),
       recent: RecentKeys.create(config.recentKeysBytes / RECENT_KEY_BYTES).buffer,
       addresses: createBudgetMemory({ rows: ADDRESS_ROWS, threads: config.threads }),
+      networks: createWordsMemory(NETWORK_ROWS),
       pages: createAllowanceMemory(config.maxPages ?? 0, storedPages),
       parsing: new SharedArrayBuffer(8 * config.threads),
+      turns: new SharedArrayBuffer(4 * config.threads),
     };
     const filter = new FilterKeeper({
       dir: config.dataDir,
@@ -174,7 +201,12 @@ export class CrawlProcess {
 
   /** Sends a command to every shard. */
   commandAll(command: ShardCommand): void {
-    for (let shard = 0; shard < this.#shards.length; shard += 1) this.command(shard, command);
+    this.sendAll({ kind: 'command', command });
+  }
+
+  /** Sends a message to every shard. */
+  sendAll(message: ToShardThread): void {
+    for (let shard = 0; shard < this.#shards.length; shard += 1) this.#send(shard, message);
   }
 
   command(shard: number, command: ShardCommand): void {
@@ -190,11 +222,7 @@ export class CrawlProcess {
   async refresh(): Promise<readonly ShardNews[]> {
     await Promise.all(this.#shards.map((_, shard) => this.#askStatus(shard)));
     const buffer = this.#filter.growIfNeeded();
-    if (buffer !== undefined) {
-      for (let shard = 0; shard < this.#shards.length; shard += 1) {
-        this.#send(shard, { kind: 'bloom-grown', buffer });
-      }
-    }
+    if (buffer !== undefined) this.sendAll({ kind: 'bloom-grown', buffer });
     return this.news();
   }
 
@@ -218,21 +246,25 @@ export class CrawlProcess {
   async stop(graceMs: number): Promise<void> {
     if (this.#ending) return;
     this.#ending = true;
-    for (let shard = 0; shard < this.#shards.length; shard += 1) {
-      this.#send(shard, { kind: 'finish', graceMs });
-    }
+    const alive = (): Shard[] => this.#shards.filter(({ isDead }) => !isDead);
+    this.sendAll({ kind: 'finish', graceMs });
     await Promise.all(this.#shards.map(({ whenFinished }) => whenFinished));
-    await Promise.all(this.#shards.map(({ host }) => host.stop()));
+    await Promise.all(alive().map(({ host }) => host.stop()));
+    this.#watch.stop();
     await this.#filter.save();
     await this.storage.close();
+    // A dead shard that still runs has nothing to write, and nobody to write to (DESIGN.md §3).
+    await Promise.all(this.#shards.map(({ host }) => host.terminate()));
   }
 
   async #startShards(
     waiting: readonly WaitingShard[],
     scopeSeeds: readonly string[],
   ): Promise<void> {
-    const { config, userAgent, trustedCertificates } = this.#options;
+    const { config, userAgent, trustedCertificates, optOut } = this.#options;
     const { identity, seenRuns } = this.storage.opened;
+    const suspects = new Map<bigint, number>();
+    for (const [key, { deaths }] of readSuspects(config.dataDir)) suspects.set(key, deaths);
     const peers = meshOf(config.threads);
     await Promise.all(
       peers.map(async (peerPorts, shard) => {
@@ -246,9 +278,11 @@ export class CrawlProcess {
           hashSeed: identity.hashSeed,
           partitions: identity.partitions,
           scopeSeeds,
+          optOut,
           trustedCertificates,
           anchor: this.anchor,
           memories: this.#memories,
+          suspects,
           seenRuns,
           storagePort,
           controlPort: channel.port2,
@@ -266,13 +300,17 @@ export class CrawlProcess {
   }
 
   #listenTo(shard: number, host: ThreadHost, control: MessagePort): void {
-    const { promise, resolve } = withResolvers();
+    let finished = (): void => {};
+    const whenFinished = new Promise<void>((resolve) => {
+      finished = resolve;
+    });
     this.#shards[shard] = {
       host,
       control,
       news: undefined,
-      finished: resolve,
-      whenFinished: promise,
+      finished: () => finished(),
+      whenFinished,
+      isDead: false,
     };
     control.on('message', (message: FromShardThread) => this.#heard(shard, message));
   }
@@ -288,6 +326,9 @@ export class CrawlProcess {
       case 'recovered':
         this.recoveredHosts += message.hosts;
         return;
+      case 'noticed':
+        this.#options.noticed(message.notice);
+        return;
       case 'inspected':
         this.#answers.get(message.id)?.(message.answer);
         this.#answers.delete(message.id);
@@ -296,7 +337,7 @@ export class CrawlProcess {
         // The storage thread has told the main thread itself, with the directory's name.
         return;
       case 'actor-failed':
-        this.#fail(ourBug(`actor ${message.actor}`, `${message.error}\n${message.stack}`));
+        this.#shardDied(shard, `actor ${message.actor}`, `${message.error}\n${message.stack}`);
         return;
       case 'finished':
         entry.finished();
@@ -310,7 +351,24 @@ export class CrawlProcess {
     this.#shards[shard]?.finished();
     if (this.#ending && exit.kind === 'stopped') return;
     if (this.#ending && exit.code === 0) return;
-    this.#fail(ourBug(`shard thread ${shard}`, exit.error || `exit code ${exit.code}`));
+    this.#shardDied(shard, `shard thread ${shard}`, exit.error || `exit code ${exit.code}`);
+  }
+
+  /** Crash-only: the page it was handling is recorded, and the process ends with what is durable. Nobody waits for this shard any more. */
+  #shardDied(shard: number, where: string, how: string): void {
+    const entry = this.#shards[shard];
+    if (entry === undefined || entry.isDead) return;
+    entry.isDead = true;
+    entry.finished();
+    for (const answer of this.#statusAnswers.values()) answer();
+    this.#statusAnswers.clear();
+    try {
+      const [cause = ''] = how.split('\n');
+      this.#fail(ourBug(`${where}${this.#watch.accuse(shard, cause)}`, how));
+    } catch (error) {
+      // The suspect could not be recorded; the death is what has to be told.
+      this.#fail(ourBug(where, `${how}\n${String(error)}`));
+    }
   }
 
   #fail(error: CrawlError): void {
@@ -319,6 +377,7 @@ export class CrawlProcess {
 
   #askStatus(shard: number): Promise<void> {
     const id = this.#nextId++;
+    if (this.#shards[shard]?.isDead === true) return Promise.resolve();
     return new Promise((resolve) => {
       this.#statusAnswers.set(id, resolve);
       this.#send(shard, { kind: 'report-status', id });
@@ -337,27 +396,4 @@ async function opening(
 ): Promise<{ readonly storage: StorageThread; readonly prepared: PreparedCrawl }> {
   const storage = await openStorage(options, fail);
   return { storage, prepared: prepare(storage) };
-}
-
-/** A port from each thread to each other one. */
-function meshOf(threads: number): (MessagePort | null)[][] {
-  const rows = Array.from({ length: threads }, () =>
-    new Array<MessagePort | null>(threads).fill(null),
-  );
-  for (let one = 0; one < threads; one += 1) {
-    for (let other = one + 1; other < threads; other += 1) {
-      const { port1, port2 } = new MessageChannel();
-      (rows[one] as (MessagePort | null)[])[other] = port1;
-      (rows[other] as (MessagePort | null)[])[one] = port2;
-    }
-  }
-  return rows;
-}
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve: () => void = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }

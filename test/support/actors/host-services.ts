@@ -56,6 +56,8 @@ export function lendServices(
     stage,
     gate: new FetchGate(new RecordingFetch(), 1, () => {}),
     addresses: { tryTake: () => ({ kind: 'taken' }), release: () => {} },
+    networks: { networkOf: () => undefined, factorOf: () => 1, heard: () => {} },
+    notice: () => {},
     pages: { tryReserve: () => true, settle: () => {} },
     seen: {
       addIfNew: (key) => {

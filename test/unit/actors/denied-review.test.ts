@@ -1,6 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import xxhash from 'xxhash-wasm';
+import { HostAddresses } from '../../../src/actors/host-addresses.ts';
 import { HostAdmission } from '../../../src/actors/host-admission.ts';
 import { HostLedger } from '../../../src/actors/host-ledger.ts';
 import { HostPace } from '../../../src/actors/host-pace.ts';
@@ -75,7 +76,8 @@ function forbiddingHost(denied: readonly DeniedCheckpoint[]) {
   const pace = HostPace.fresh(services.policy.gap);
   const ledger = new HostLedger(services, id, undefined);
   const desk = new RobotsDesk({ services, id, robots, queues, pace });
-  const admission = new HostAdmission({ services, id, robots, queues, ledger });
+  const addresses = new HostAddresses();
+  const admission = new HostAdmission({ services, id, robots, queues, ledger, addresses });
   return { ...lent, robots, queues, pace, desk, admission };
 }
 
