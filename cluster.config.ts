@@ -41,6 +41,10 @@ export default defineConfig({
   // Read the sitemaps that robots.txt files name.
   // sitemaps: true,
 
+  // Ask each site for /sitemap.xml too, which robots.txt need not name; one more request a site,
+  // mostly answered 404.
+  // wellKnownSitemaps: false,
+
   // Session identifiers are no part of the identity of a page.
   // stripSessions: true,
 

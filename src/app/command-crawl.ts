@@ -99,7 +99,10 @@ export async function commandCrawl(
 /** After trouble a thread may not be able to end in order: what was acknowledged is on disk, so the process need not wait for it. */
 async function endWithin(run: CrawlRun, ending: Ending): Promise<CrawlReport | undefined> {
   if (ending.error === undefined) return run.end();
-  const report = await Promise.race([run.end(), sleep(FAILED_END_MS, undefined)]);
+  const patience = new AbortController();
+  const late = sleep(FAILED_END_MS, undefined, { signal: patience.signal }).catch(() => undefined);
+  const report = await Promise.race([run.end(), late]);
+  patience.abort();
   if (report === undefined) {
     const { exitStatus } = ending.error;
     setTimeout(() => process.exit(exitStatus), FAILED_EXIT_MS).unref();
