@@ -178,10 +178,12 @@ export class PageParsing {
 
   /** Sends one portion; the mark tells of this page too while its links are handled. */
   #depart(departure: LinkDeparture): void {
-    const { ports } = this.#options;
+    const { ports, waiting } = this.#options;
     ports.markParsing(departure.urlKey);
     this.#departure = departure.sendPortion() ? undefined : departure;
     ports.markParsing(0n);
+    // A page without links for this shard may be durable at once, with no commit to come that would say so.
+    if (this.#departure === undefined) waiting.settle();
   }
 
   #fail(page: PageToParse, failure: GuardedParseFailure): void {

@@ -17,9 +17,8 @@ import { createBudgetMemory } from '../runtime/shared-budget.ts';
 import { createWordsMemory } from '../runtime/shared-words.ts';
 import type { ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
 import type { StorageThread } from '../storage/storage-owner.ts';
-import { readSuspects } from '../storage/suspects.ts';
 import { FilterKeeper } from './filter-keeper.ts';
-import { openStorage } from './open-storage.ts';
+import { openCrawl, type PreparedCrawl } from './open-crawl.ts';
 import { ourBug } from './our-bug.ts';
 import { NETWORK_ROWS } from './shard-networks.ts';
 import { ShardWatch } from './shard-watch.ts';
@@ -55,13 +54,6 @@ export interface CrawlProcessOptions {
   readonly noticed: (notice: HostNotice) => void;
   /** Told once of trouble that ends the crawl. */
   readonly failed: (error: CrawlError) => void;
-}
-
-/** What is made ready once the data directory is open. */
-export interface PreparedCrawl {
-  /** 200 pages that earlier runs stored, for `--max-pages`. */
-  readonly storedPages: number;
-  readonly scopeSeeds: readonly string[];
 }
 
 /** What a shard said last. */
@@ -137,15 +129,17 @@ export class CrawlProcess {
       { length: config.threads },
       (_, shard) => new WaitingShard(shard, (exit) => exited(shard, exit)),
     );
-    const { storage, prepared } = await opening(options, fail, prepare).catch(async (error) => {
-      await Promise.all(waiting.map((shard) => shard.abandon()));
-      throw error;
-    });
+    const { storage, prepared, suspects } = await openCrawl(options, fail, prepare).catch(
+      async (error) => {
+        await Promise.all(waiting.map((shard) => shard.abandon()));
+        throw error;
+      },
+    );
     const { storedPages, scopeSeeds } = prepared;
     const process = CrawlProcess.#assemble(options, storage, { anchor, storedPages });
     self.process = process;
     await process.#fillFilter();
-    await process.#startShards(waiting, scopeSeeds);
+    await process.#startShards(waiting, { scopeSeeds, suspects });
     process.#watch.start();
     return process;
   }
@@ -259,12 +253,10 @@ export class CrawlProcess {
 
   async #startShards(
     waiting: readonly WaitingShard[],
-    scopeSeeds: readonly string[],
+    facts: Pick<ShardThreadPlan, 'scopeSeeds' | 'suspects'>,
   ): Promise<void> {
     const { config, userAgent, trustedCertificates, optOut } = this.#options;
     const { identity, seenRuns } = this.storage.opened;
-    const suspects = new Map<bigint, number>();
-    for (const [key, { deaths }] of readSuspects(config.dataDir)) suspects.set(key, deaths);
     const peers = meshOf(config.threads);
     await Promise.all(
       peers.map(async (peerPorts, shard) => {
@@ -277,12 +269,11 @@ export class CrawlProcess {
           userAgent,
           hashSeed: identity.hashSeed,
           partitions: identity.partitions,
-          scopeSeeds,
+          ...facts,
           optOut,
           trustedCertificates,
           anchor: this.anchor,
           memories: this.#memories,
-          suspects,
           seenRuns,
           storagePort,
           controlPort: channel.port2,
@@ -387,13 +378,4 @@ export class CrawlProcess {
   #send(shard: number, message: ToShardThread): void {
     this.#shards[shard]?.control.postMessage(message);
   }
-}
-
-async function opening(
-  options: CrawlProcessOptions,
-  fail: (error: CrawlError) => void,
-  prepare: (storage: StorageThread) => PreparedCrawl,
-): Promise<{ readonly storage: StorageThread; readonly prepared: PreparedCrawl }> {
-  const storage = await openStorage(options, fail);
-  return { storage, prepared: prepare(storage) };
 }

@@ -42,6 +42,11 @@ export function readSuspects(dir: string): Map<bigint, Suspect> {
   return suspects;
 }
 
+/** Only the deaths, as crawl threads take them. @throws CrawlError as readSuspects does */
+export function suspectDeaths(dir: string): Map<bigint, number> {
+  return new Map(Array.from(readSuspects(dir), ([key, { deaths }]) => [key, deaths]));
+}
+
 /**
  * Adds one death to a page's account, durably.
  * @throws CrawlError as readSuspects does; disk-full

@@ -104,7 +104,7 @@ const TRAP: Readonly<Record<string, SitePage>> = {
  */
 const POISON = `
 import { isMainThread, workerData } from 'node:worker_threads';
-if (!isMainThread && workerData?.memories !== undefined) {
+if (!isMainThread && workerData?.planPort !== undefined) {
   const store = Atomics.store;
   let noted = 0;
   Atomics.store = (array, at, value) => {

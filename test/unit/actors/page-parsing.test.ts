@@ -177,6 +177,17 @@ test('PageParsing has large, packed and suspect pages parsed behind guards, and 
   }
 });
 
+test('PageParsing takes a page without links or counts out of the unparsed log, with no other commit to wait for', () => {
+  const bench = new Bench();
+  bench.add('%!', { headers: ['content-type', 'image/svg+xml'] });
+  strictEqual(bench.stage.hasOpen, false);
+  bench.run();
+  strictEqual(bench.stage.hasOpen, true, 'its removal is staged');
+  bench.stage.flush();
+  deepStrictEqual(bench.batches.at(-1)?.parsedIds, [1]);
+  strictEqual(bench.parsing.isIdle, true);
+});
+
 test('guardReasonOf counts XML as large sooner, and knows packed and rich bodies by bytes and type', () => {
   const bench = new Bench();
   const reason = (type: string, body: Uint8Array, changes: Partial<PageToParse> = {}) =>
