@@ -52,6 +52,8 @@ export class HostPace {
   #inFlight = false;
   /** Least gap to the host's address, whatever was configured. */
   #leastMs = 0;
+  /** By what the state of the host's network multiplies the gap; 1 or more. */
+  #networkFactor = 1;
   /** An operator's own gap, replacing the computed one; never below a Crawl-delay. */
   #overrideMs: number | undefined;
 
@@ -119,13 +121,17 @@ export class HostPace {
     return this.#lastEndedMs;
   }
 
+  get failuresInRow(): number {
+    return this.#state.failuresInRow;
+  }
+
   get crawlDelayMs(): number {
     return this.#state.crawlDelayMs;
   }
 
   /** The gap in force, milliseconds. */
   gapMs(): number {
-    const chosenMs = this.#overrideMs ?? gapMsOf(this.#state, this.#policy);
+    const chosenMs = this.#overrideMs ?? gapMsOf(this.#state, this.#policy, this.#networkFactor);
     return Math.max(chosenMs, this.#state.crawlDelayMs, this.#leastMs);
   }
 
@@ -198,6 +204,12 @@ export class HostPace {
   /** The host's address is known: no gap is shorter than this from now on. */
   setLeast(leastMs: number): void {
     this.#leastMs = leastMs;
+  }
+
+  /** How much the trouble of its network slows the host; 1 for none. */
+  setNetworkFactor(factor: number): void {
+    assert(factor >= 1, () => `network factor ${factor}`);
+    this.#networkFactor = factor;
   }
 
   /** An operator sets the gap, or gives it back to the rule with undefined. */

@@ -19,7 +19,14 @@ import { LinkRouter } from './link-router.ts';
 import type { HostMessage, HostPlaceIdentity, ShardMessage } from './messages.ts';
 import type { ResolvePort } from './ports.ts';
 import type { SeenCheck } from './seen-check.ts';
-import type { AddressBudget, CrawlPolicy, HostServices, PageAllowance } from './services.ts';
+import type {
+  AddressBudget,
+  CrawlPolicy,
+  HostNotice,
+  HostServices,
+  NetworkBackoff,
+  PageAllowance,
+} from './services.ts';
 import { ShardActor } from './shard-actor.ts';
 import type { ShardOptions, ShardPorts, ShardStatus } from './shard-ports.ts';
 import { StagedReader } from './staged-reader.ts';
@@ -48,6 +55,8 @@ export interface ShardMeans
   > {
   readonly resolver: ResolvePort;
   readonly addresses: AddressBudget;
+  readonly networks: NetworkBackoff;
+  readonly notice: (notice: HostNotice) => void;
   readonly pages: PageAllowance;
   readonly seen: SeenCheck;
   readonly hasher: UrlHasher;
@@ -173,6 +182,8 @@ export function assembleShard(
     stage: self.stage,
     gate: self.gate,
     addresses: means.addresses,
+    networks: means.networks,
+    notice: means.notice,
     pages: means.pages,
     seen: means.seen,
     startedMs: means.startedMs,

@@ -4,6 +4,7 @@
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { InjectedUrl, ShardCommand } from '../actors/messages.ts';
+import type { HostNotice } from '../actors/services.ts';
 import type { ShardStatus } from '../actors/shard-ports.ts';
 import { unreachable } from '../base/assert.ts';
 import type { CrawlError } from '../base/errors.ts';
@@ -13,11 +14,13 @@ import { type ClockAnchor, RealClock } from '../runtime/real-clock.ts';
 import { RecentKeys } from '../runtime/recent-keys.ts';
 import { createAllowanceMemory } from '../runtime/shared-allowance.ts';
 import { createBudgetMemory } from '../runtime/shared-budget.ts';
+import { createWordsMemory } from '../runtime/shared-words.ts';
 import type { ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
 import type { StorageThread } from '../storage/storage-owner.ts';
 import { FilterKeeper } from './filter-keeper.ts';
 import { openStorage } from './open-storage.ts';
 import { ourBug } from './our-bug.ts';
+import { NETWORK_ROWS } from './shard-networks.ts';
 import type {
   FromShardThread,
   ShardLoad,
@@ -40,6 +43,10 @@ export interface CrawlProcessOptions {
   readonly userAgent: string;
   readonly software: string;
   readonly trustedCertificates: readonly string[];
+  /** Domains of the opt-out file. */
+  readonly optOut: readonly string[];
+  /** Told what an operator may want to know about a host. */
+  readonly noticed: (notice: HostNotice) => void;
   /** Told once of trouble that ends the crawl. */
   readonly failed: (error: CrawlError) => void;
 }
@@ -140,6 +147,7 @@ export class CrawlProcess {
       bloomReady: new SharedArrayBuffer(4),
       recent: RecentKeys.create(config.recentKeysBytes / RECENT_KEY_BYTES).buffer,
       addresses: createBudgetMemory({ rows: ADDRESS_ROWS, threads: config.threads }),
+      networks: createWordsMemory(NETWORK_ROWS),
       pages: createAllowanceMemory(config.maxPages ?? 0, storedPages),
       parsing: new SharedArrayBuffer(8 * config.threads),
     };
@@ -174,7 +182,12 @@ export class CrawlProcess {
 
   /** Sends a command to every shard. */
   commandAll(command: ShardCommand): void {
-    for (let shard = 0; shard < this.#shards.length; shard += 1) this.command(shard, command);
+    this.sendAll({ kind: 'command', command });
+  }
+
+  /** Sends a message to every shard. */
+  sendAll(message: ToShardThread): void {
+    for (let shard = 0; shard < this.#shards.length; shard += 1) this.#send(shard, message);
   }
 
   command(shard: number, command: ShardCommand): void {
@@ -190,11 +203,7 @@ export class CrawlProcess {
   async refresh(): Promise<readonly ShardNews[]> {
     await Promise.all(this.#shards.map((_, shard) => this.#askStatus(shard)));
     const buffer = this.#filter.growIfNeeded();
-    if (buffer !== undefined) {
-      for (let shard = 0; shard < this.#shards.length; shard += 1) {
-        this.#send(shard, { kind: 'bloom-grown', buffer });
-      }
-    }
+    if (buffer !== undefined) this.sendAll({ kind: 'bloom-grown', buffer });
     return this.news();
   }
 
@@ -218,9 +227,7 @@ export class CrawlProcess {
   async stop(graceMs: number): Promise<void> {
     if (this.#ending) return;
     this.#ending = true;
-    for (let shard = 0; shard < this.#shards.length; shard += 1) {
-      this.#send(shard, { kind: 'finish', graceMs });
-    }
+    this.sendAll({ kind: 'finish', graceMs });
     await Promise.all(this.#shards.map(({ whenFinished }) => whenFinished));
     await Promise.all(this.#shards.map(({ host }) => host.stop()));
     await this.#filter.save();
@@ -231,7 +238,7 @@ export class CrawlProcess {
     waiting: readonly WaitingShard[],
     scopeSeeds: readonly string[],
   ): Promise<void> {
-    const { config, userAgent, trustedCertificates } = this.#options;
+    const { config, userAgent, trustedCertificates, optOut } = this.#options;
     const { identity, seenRuns } = this.storage.opened;
     const peers = meshOf(config.threads);
     await Promise.all(
@@ -246,6 +253,7 @@ export class CrawlProcess {
           hashSeed: identity.hashSeed,
           partitions: identity.partitions,
           scopeSeeds,
+          optOut,
           trustedCertificates,
           anchor: this.anchor,
           memories: this.#memories,
@@ -287,6 +295,9 @@ export class CrawlProcess {
         return;
       case 'recovered':
         this.recoveredHosts += message.hosts;
+        return;
+      case 'noticed':
+        this.#options.noticed(message.notice);
         return;
       case 'inspected':
         this.#answers.get(message.id)?.(message.answer);

@@ -29,6 +29,8 @@ import { SeenStore } from '../storage/seen-store.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
 import { isShardPeerMessage } from './peer-messages.ts';
 import { answerQuery } from './shard-inspection.ts';
+import { ShardNetworks } from './shard-networks.ts';
+import { ShardOptOut } from './shard-opt-out.ts';
 import { fetchLimitsOf, shardPlanOf } from './shard-plan.ts';
 import type {
   FromShardThread,
@@ -39,6 +41,8 @@ import type {
 
 /** How often a finishing shard looks whether it may end, milliseconds. */
 const FINISH_LOOK_MS = 20;
+/** Notices about hosts in one run of a thread; a web can have millions of odd hosts, and they are counted all the same. */
+const NOTICES_MAX = 1_000;
 
 async function start(plan: ShardThreadPlan): Promise<void> {
   const hasher = createHasher(await xxhash(), plan.hashSeed);
@@ -74,7 +78,11 @@ async function start(plan: ShardThreadPlan): Promise<void> {
   const parsing = new BigUint64Array(plan.memories.parsing);
   const peers = new Map<number, LinkEnd<ShardPeerMessage, ShardPeerMessage>>();
   const { config } = plan;
-  const shard: RunningShard = assembleShard(driver.dispatcher, shardPlanOf(plan, hasher), {
+  const optOut = new ShardOptOut(config.optOut, plan.optOut);
+  const networks = new ShardNetworks(plan.memories.networks);
+  const shardPlan = shardPlanOf(plan, hasher, (host) => optOut.has(host));
+  let notices = 0;
+  const shard: RunningShard = assembleShard(driver.dispatcher, shardPlan, {
     fetch: fetcher,
     checkpoint: storage.storage.client,
     reader: storage.storage.client,
@@ -84,6 +92,11 @@ async function start(plan: ShardThreadPlan): Promise<void> {
       gapMs: config.addressGapMs,
       openMax: config.addressInFlightMax,
     }),
+    networks,
+    notice: (notice) => {
+      notices += 1;
+      if (notices <= NOTICES_MAX) report({ kind: 'noticed', notice });
+    },
     pages: new SharedAllowance(plan.memories.pages),
     seen,
     hasher,
@@ -118,6 +131,12 @@ async function start(plan: ShardThreadPlan): Promise<void> {
       case 'bloom-grown':
         bloom.adopt(message.buffer);
         return;
+      case 'opt-out':
+        optOut.replace(message.domains);
+        return;
+      case 'asn-table':
+        void networks.adopt(message.table);
+        return;
       case 'finish':
         finish(shard, message.graceMs, end);
         return;
@@ -145,8 +164,9 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     };
   };
   onThreadStop(() => finish(shard, 0, end));
-  const shardOf = shardPlanOf(plan, hasher).shardOf;
-  const hosts = shard.recover((partition) => shardOf(partitionIndex(partition)) === plan.shard);
+  const hosts = shard.recover(
+    (partition) => shardPlan.shardOf(partitionIndex(partition)) === plan.shard,
+  );
   report({ kind: 'recovered', hosts });
   threadReady();
 }

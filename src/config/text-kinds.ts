@@ -167,3 +167,13 @@ export const PARAMETER_NAME = text({
   placeholder: 'NAME',
   parse: (value) => (/^[^\s*&=#]{1,100}\*?$/.test(value) ? value.toLowerCase() : undefined),
 });
+
+/** Hours of the day in UTC (domain/permitted-hours.ts reads them). */
+export const DAY_HOURS = text({
+  expected: 'hours of the day in UTC such as 22:00-06:00',
+  placeholder: 'HH:MM-HH:MM',
+  parse: (value) => {
+    const isHours = /^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/.test(value);
+    return isHours && value.slice(0, 5) !== value.slice(6) ? value : undefined;
+  },
+});

@@ -15,6 +15,7 @@ import { Scope } from '../../../src/domain/scope.ts';
 import { trapOptions } from '../../../src/domain/traps.ts';
 import { createAllowanceMemory, SharedAllowance } from '../../../src/runtime/shared-allowance.ts';
 import { createBudgetMemory, SharedBudget } from '../../../src/runtime/shared-budget.ts';
+import { createWordsMemory } from '../../../src/runtime/shared-words.ts';
 import { VirtualDispatcher } from '../../../src/runtime/virtual-dispatcher.ts';
 import type { World } from '../world/world.ts';
 import type { SimDisk } from './sim-disk.ts';
@@ -22,6 +23,7 @@ import { SimDns } from './sim-dns.ts';
 import { SimFetch, type SimFetchOptions } from './sim-fetch.ts';
 import type { SimKernel } from './sim-kernel.ts';
 import { SimLinks } from './sim-links.ts';
+import { SimNetworks } from './sim-networks.ts';
 import type { Boundary, SimPlan } from './sim-plan.ts';
 import { SimReceipts } from './sim-receipts.ts';
 import { SimSeen } from './sim-seen.ts';
@@ -157,6 +159,7 @@ export class SimNode {
     const { kernel, plan, world } = this.#options;
     const seen = this.#seen;
     const budget = createBudgetMemory({ rows: 1024, threads: this.dispatchers.length });
+    const networks = createWordsMemory(64);
     const budgetPlan = { gapMs: plan.addressGapMs, openMax: 2 };
     return this.dispatchers.map(({ dispatcher }, shard) =>
       assembleShard(dispatcher, this.#planOf(shard, world), {
@@ -165,6 +168,8 @@ export class SimNode {
         reader: this.storage.client(shard),
         resolver: this.#dns,
         addresses: new SharedBudget(budget, { thread: shard, ...budgetPlan }),
+        networks: new SimNetworks(networks),
+        notice: () => kernel.count('notice'),
         pages: this.allowance,
         seen: seen.check(),
         hasher: kernel.hasher,
