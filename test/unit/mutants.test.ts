@@ -39,11 +39,9 @@ test('mutants: the tests that a header names exist', () => {
   }
 });
 
-test('mutants: docs/INVARIANTS.md lists and counts them by their invariants', () => {
+test('mutants: docs/INVARIANTS.md lists them by their invariants', () => {
   for (let at = 1; at <= INVARIANTS; at += 1) {
     const names = mutants.filter(({ invariant }) => invariant === `I${at}`).map(({ name }) => name);
     ok(page.includes(`\n- I${at}: ${names.join(', ')}\n`), `- I${at}: ${names.join(', ')}`);
-    const row = new RegExp(`^\\| I${at} \\|.*\\| ${names.length} \\|$`, 'm');
-    ok(row.test(page), `I${at} has ${names.length} mutants`);
   }
 });

@@ -12,8 +12,8 @@ test('ParseStage.settle keeps a page until the hosts of its own shard have stage
   const staged = parse.departed(5, [0, 0]);
   parse.settle();
   strictEqual(parse.departing, 1);
-  staged();
   stage.count('links');
+  staged();
   stage.flush();
   parse.settle();
   strictEqual(parse.departing, 1);
