@@ -348,7 +348,7 @@ export class HostActor implements Actor<HostMessage> {
   #operate(operation: HostOperation, context: ActorContext<HostMessage>): void {
     switch (operation.kind) {
       case 'pause':
-        this.#pace.pause(context.now(), operation.forMs);
+        this.#pace.block(monotonicMs(context.now() + operation.forMs));
         break;
       case 'resume':
         this.#pace.resume();

@@ -47,6 +47,8 @@ export class HostPace {
   #lastEndedMs: MonotonicMs;
   #everAsked: boolean;
   #pausedUntilMs: MonotonicMs;
+  /** An operator's word; not stored: the next run begins without it. */
+  #blockedUntilMs: MonotonicMs = monotonicMs(0);
   /** A short wait that is nobody's fault: the address or the page allowance is used up. */
   #heldUntilMs: MonotonicMs = monotonicMs(0);
   #inFlight = false;
@@ -138,18 +140,18 @@ export class HostPace {
   /** The earliest time of the next request. */
   nextFetchMs(): MonotonicMs {
     const afterGap = this.#everAsked ? this.#lastEndedMs + this.gapMs() : 0;
-    return monotonicMs(Math.max(afterGap, this.#pausedUntilMs, this.#heldUntilMs));
+    return monotonicMs(Math.max(afterGap, this.#troubledUntilMs(), this.#heldUntilMs));
   }
 
   /** What the next request waits for at the time of `nextFetchMs`. */
   waitReason(): WaitReason {
     const afterGap = this.#everAsked ? this.#lastEndedMs + this.gapMs() : 0;
-    return this.#pausedUntilMs > afterGap ? 'backoff' : 'gap';
+    return this.#troubledUntilMs() > afterGap ? 'backoff' : 'gap';
   }
 
   /** True while trouble keeps the host waiting, now. */
   backsOff(nowMs: MonotonicMs): boolean {
-    return nowMs < this.#pausedUntilMs;
+    return nowMs < this.#troubledUntilMs();
   }
 
   /** A permit for one request now, or undefined while the host has to wait. */
@@ -196,8 +198,14 @@ export class HostPace {
     this.#heldUntilMs = untilMs;
   }
 
+  /** An operator wants nothing asked of the host before `untilMs`. A later word replaces an earlier one. */
+  block(untilMs: MonotonicMs): void {
+    this.#blockedUntilMs = untilMs;
+  }
+
   /** An operator ends a pause. The gap still holds. */
   resume(): void {
+    this.#blockedUntilMs = monotonicMs(0);
     this.#pausedUntilMs = monotonicMs(0);
   }
 
@@ -231,6 +239,10 @@ export class HostPace {
       failuresInRow: this.#state.failuresInRow,
       pausedUntil: wallMs(pauseLeftMs > 0 ? wallNow + pauseLeftMs : 0),
     };
+  }
+
+  #troubledUntilMs(): number {
+    return Math.max(this.#pausedUntilMs, this.#blockedUntilMs);
   }
 
   #ended(endedMs: MonotonicMs): void {

@@ -146,7 +146,10 @@ class Simulation {
     this.#isSpent = false;
     this.#node.tellAll({ kind: 'resume-all' });
     const until = kernel.nowMs + LIVENESS_MS_MAX;
-    const reason = this.#runUntil(Infinity, () => this.#isDone() || kernel.nowMs > until);
+    const isOver = (): boolean => this.#isDone() || kernel.nowMs > until;
+    let reason = this.#runUntil(Infinity, isOver);
+    // That the page limit is reached may be noticed only now: the drain that follows has its turn too.
+    if (!this.#isDone()) reason = this.#runUntil(Infinity, isOver);
     if (this.#isDone()) return;
     const waiting = this.#waitingHosts().join(', ');
     kernel.fail(
