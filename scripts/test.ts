@@ -20,9 +20,9 @@ const SUITES: readonly (readonly [name: string, secondsMax: number])[] = [
   ['unit', 120],
   ['property', 240],
   ['conformance', 180],
-  ['integration', 300],
+  ['integration', 600],
   ['simulation', 300],
-  ['crash', 300],
+  ['crash', 480],
 ];
 
 interface Ended {

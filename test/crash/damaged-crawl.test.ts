@@ -15,13 +15,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { wallMs } from '../../src/base/units.ts';
 import { hostOfKey } from '../../src/storage/keys.ts';
 import { decodeHostRow, encodeHostRow } from '../../src/storage/row-codec.ts';
 import { openTables } from '../../src/storage/tables.ts';
 import { runCrawl, startCrawl, until, webFlags } from '../support/crawl/run-crawl.ts';
 import { archiveFaults, storedPages } from '../support/crawl/stored-crawl.ts';
+import { once } from '../support/once.ts';
 import { type StartedWeb, startWeb } from '../support/server/start-web.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -34,7 +35,7 @@ let killed: string;
 let stopped: string;
 let reachable: readonly string[];
 
-before(async () => {
+const prepared = once(async () => {
   web = await startWeb({ seed: 41, hosts: 6, pagesPerHost: 15, linksPerPage: 8 });
   const fromSeeds = [...web.world.seeds()];
   const walk = { userAgent: 'hostler', fromSeeds, scope: 'hosts' } as const;
@@ -44,8 +45,8 @@ before(async () => {
   stopped = await leftBy('SIGTERM', 'stopped');
 });
 after(async () => {
-  await web.stop();
-  rmSync(folder, { recursive: true, force: true });
+  await web?.stop();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
 
 /** The directory of a crawl that was ended half-way. */
@@ -60,9 +61,10 @@ async function leftBy(signal: NodeJS.Signals, name: string): Promise<string> {
 }
 
 /** Damages a copy and crawls on: nothing lost, nothing twice, archive sound. */
-async function survives(from: string, damage: (dir: string) => void | Promise<void>) {
+async function survives(from: () => string, damage: (dir: string) => void | Promise<void>) {
+  await prepared();
   const dir = mkdtempSync(join(folder, 'copy-'));
-  copyCrawl(from, dir);
+  copyCrawl(from(), dir);
   const had = await storedPages(dir);
   await damage(dir);
   const ended = await runCrawl(webFlags(web, dir));
@@ -76,9 +78,10 @@ async function survives(from: string, damage: (dir: string) => void | Promise<vo
 }
 
 /** Damages a copy and tries to crawl on: refused, with the directory named, and nothing fetched. */
-async function refused(from: string, damage: (dir: string) => void): Promise<string> {
+async function refused(from: () => string, damage: (dir: string) => void): Promise<string> {
+  await prepared();
   const dir = mkdtempSync(join(folder, 'copy-'));
-  copyCrawl(from, dir);
+  copyCrawl(from(), dir);
   damage(dir);
   const requests = (await web.log()).length;
   const { status, stderr, stdout } = await runCrawl(webFlags(web, dir));
@@ -107,62 +110,81 @@ function overwrite(path: string, from: number, bytes: Buffer): void {
 }
 
 test('a torn tail of the growing WARC file is cut off', async () => {
-  await survives(killed, (dir) =>
-    appendFileSync(only(join(dir, 'warc'), /\.open$/), GARBAGE.subarray(0, 777)),
+  await survives(
+    () => killed,
+    (dir) => appendFileSync(only(join(dir, 'warc'), /\.open$/), GARBAGE.subarray(0, 777)),
   );
 });
 
 test('a torn tail of the frontier log is cut off', async () => {
-  await survives(killed, (dir) =>
-    appendFileSync(only(join(dir, 'frontier'), /^urls-/), GARBAGE.subarray(0, 333)),
+  await survives(
+    () => killed,
+    (dir) => appendFileSync(only(join(dir, 'frontier'), /^urls-/), GARBAGE.subarray(0, 333)),
   );
 });
 
 test('a frontier segment shorter than what was committed is refused', async () => {
-  const stderr = await refused(killed, (dir) => {
-    const path = only(join(dir, 'frontier'), /^urls-/);
-    truncateSync(path, statSync(path).size >> 1);
-  });
+  const stderr = await refused(
+    () => killed,
+    (dir) => {
+      const path = only(join(dir, 'frontier'), /^urls-/);
+      truncateSync(path, statSync(path).size >> 1);
+    },
+  );
   match(stderr, /frontier/);
 });
 
 test('a WARC file shorter than what was committed is refused', async () => {
-  const stderr = await refused(killed, (dir) => {
-    const path = only(join(dir, 'warc'), /\.open$/);
-    truncateSync(path, statSync(path).size >> 1);
-  });
+  const stderr = await refused(
+    () => killed,
+    (dir) => {
+      const path = only(join(dir, 'warc'), /\.open$/);
+      truncateSync(path, statSync(path).size >> 1);
+    },
+  );
   match(stderr, /warc/);
 });
 
 test('a deleted Bloom snapshot is made anew', async () => {
-  await survives(stopped, (dir) => rmSync(join(dir, 'frontier', 'bloom.snapshot')));
+  await survives(
+    () => stopped,
+    (dir) => rmSync(join(dir, 'frontier', 'bloom.snapshot')),
+  );
 });
 
 test('a damaged Bloom snapshot is made anew', async () => {
-  await survives(stopped, (dir) =>
-    overwrite(join(dir, 'frontier', 'bloom.snapshot'), 5_000, GARBAGE),
+  await survives(
+    () => stopped,
+    (dir) => overwrite(join(dir, 'frontier', 'bloom.snapshot'), 5_000, GARBAGE),
   );
 });
 
 test('a seen set that was lost is made anew from the tables', async () => {
-  await survives(stopped, (dir) => {
-    const runs = readdirSync(join(dir, 'frontier')).filter((name) => !/^urls-/.test(name));
-    for (const name of runs) rmSync(join(dir, 'frontier', name));
-  });
+  await survives(
+    () => stopped,
+    (dir) => {
+      const runs = readdirSync(join(dir, 'frontier')).filter((name) => !/^urls-/.test(name));
+      for (const name of runs) rmSync(join(dir, 'frontier', name));
+    },
+  );
 });
 
 test('damaged LMDB root pages are refused', async () => {
-  const stderr = await refused(killed, (dir) =>
-    overwrite(join(dir, 'lmdb', 'data.mdb'), 0, GARBAGE.subarray(0, 8_192)),
+  const stderr = await refused(
+    () => killed,
+    (dir) => overwrite(join(dir, 'lmdb', 'data.mdb'), 0, GARBAGE.subarray(0, 8_192)),
   );
   match(stderr, /lmdb/);
 });
 
 test('damaged LMDB pages are refused, whatever they held', async () => {
-  const stderr = await refused(killed, (dir) => {
-    const path = join(dir, 'lmdb', 'data.mdb');
-    overwrite(path, 8_192, Buffer.alloc(statSync(path).size - 8_192, 0xa5));
-  });
+  const stderr = await refused(
+    () => killed,
+    (dir) => {
+      const path = join(dir, 'lmdb', 'data.mdb');
+      overwrite(path, 8_192, Buffer.alloc(statSync(path).size - 8_192, 0xa5));
+    },
+  );
   match(stderr, /lmdb/);
 });
 
@@ -171,7 +193,10 @@ for (const [days, when] of [
   [-1, 'a day ago'],
 ] as const) {
   test(`hosts last asked ${when} are crawled on without delay`, async () => {
-    const ended = await survives(stopped, (dir) => shiftClock(dir, days * DAY_MS));
+    const ended = await survives(
+      () => stopped,
+      (dir) => shiftClock(dir, days * DAY_MS),
+    );
     ok((ended.report?.seconds ?? Number.POSITIVE_INFINITY) < 60);
   });
 }
