@@ -22,7 +22,7 @@ const SUITES: readonly (readonly [name: string, secondsMax: number])[] = [
   ['conformance', 180],
   ['integration', 480],
   ['simulation', 300],
-  ['crash', 300],
+  ['crash', 480],
 ];
 
 interface Ended {

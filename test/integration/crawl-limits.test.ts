@@ -1,33 +1,37 @@
 // What bounds a crawl: scopes, patterns, depth, pages and time, each against the ground truth of the served web.
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { inFolder } from '../support/command-line.ts';
 import { bareFlags, type EndedCrawl, runCrawl } from '../support/crawl/run-crawl.ts';
 import { links, ScriptedWeb } from '../support/crawl/scripted-web.ts';
 import { storedPages } from '../support/crawl/stored-crawl.ts';
+import { once } from '../support/once.ts';
 import { type StartedWeb, startWeb } from '../support/server/start-web.ts';
 
 const HOSTS = 6;
-let web: StartedWeb;
+let web: StartedWeb | undefined;
 let seed: string;
 
-before(async () => {
+const served = once(async () => {
   web = await startWeb({ seed: 11, hosts: HOSTS, pagesPerHost: 15, linksPerPage: 8 });
   seed = web.seeds[0] as string;
+  return web;
 });
-after(() => web.stop());
+after(() => web?.stop());
 
 interface Crawled extends EndedCrawl {
   readonly pages: readonly string[];
 }
 
 /** Crawls from the first seed. */
-function crawl(...flags: readonly string[]): Promise<Crawled> {
+async function crawl(...flags: readonly string[]): Promise<Crawled> {
+  await served();
   return crawlFrom([seed], flags);
 }
 
 function crawlFrom(seeds: readonly string[], flags: readonly string[]): Promise<Crawled> {
   return inFolder({}, async (folder) => {
+    const web = await served();
     const dataDir = `${folder}/data`;
     const ended = await runCrawl([...bareFlags(web.dnsPort, dataDir), ...flags, ...seeds]);
     strictEqual(ended.status, 0, ended.stderr);
@@ -35,7 +39,8 @@ function crawlFrom(seeds: readonly string[], flags: readonly string[]): Promise<
   });
 }
 
-function reachable(scope: 'hosts' | 'all', maxDepth?: number): string[] {
+async function reachable(scope: 'hosts' | 'all', maxDepth?: number): Promise<string[]> {
+  const web = await served();
   const walk = { userAgent: 'hostler', fromSeeds: [seed], scope };
   return [
     ...web.world.reachable({ ...walk, ...(maxDepth === undefined ? {} : { maxDepth }) }),
@@ -48,9 +53,9 @@ test('--scope host and domain keep to the seed, all goes everywhere', async () =
     crawl('--scope', 'domain'),
     crawl('--scope', 'all', '--contact', 'https://example.org/crawler'),
   ]);
-  deepStrictEqual(host.pages, reachable('hosts'));
-  deepStrictEqual(domain.pages, reachable('hosts'));
-  deepStrictEqual(all.pages, reachable('all'));
+  deepStrictEqual(host.pages, await reachable('hosts'));
+  deepStrictEqual(domain.pages, await reachable('hosts'));
+  deepStrictEqual(all.pages, await reachable('all'));
   ok(all.pages.length > 2 * host.pages.length);
 });
 
@@ -78,7 +83,9 @@ test('--scope domain takes the other hosts of a registrable domain and host does
 });
 
 test('--scope prefix keeps to the folder of the seed', async () => {
-  const folder = reachable('hosts').find((url) => new URL(url).pathname.split('/').length > 2);
+  const folder = (await reachable('hosts')).find(
+    (url) => new URL(url).pathname.split('/').length > 2,
+  );
   ok(folder);
   const prefix = new URL('.', folder).href;
   const { pages } = await crawlFrom([folder], ['--scope', 'prefix']);
@@ -108,13 +115,14 @@ test('--include and --exclude choose URLs, and a seed is fetched all the same', 
 
 test('--max-depth stores exactly the pages within it', async () => {
   const [one, two] = await Promise.all([crawl('--max-depth', '1'), crawl('--max-depth', '2')]);
-  deepStrictEqual(one.pages, reachable('hosts', 1));
-  deepStrictEqual(two.pages, reachable('hosts', 2));
+  deepStrictEqual(one.pages, await reachable('hosts', 1));
+  deepStrictEqual(two.pages, await reachable('hosts', 2));
   ok(two.pages.length > one.pages.length);
 });
 
 test('--max-pages stores exactly so many pages, with two threads, and the next run goes on', async () => {
   await inFolder({}, async (folder) => {
+    const web = await served();
     const flags = [...bareFlags(web.dnsPort, `${folder}/data`), '--threads', '2'];
     const all = [...web.world.seeds()];
     const first = await runCrawl([...flags, '--max-pages', '17', ...all]);

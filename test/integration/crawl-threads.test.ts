@@ -1,11 +1,12 @@
 // The whole crawl over sockets, stores and threads, judged by the web it crawled: each promise of a polite crawl, every page once, and the
 // same pages whatever the number of threads. The web has every oddity whose ground truth does not depend on the order of a crawl.
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { inFolder } from '../support/command-line.ts';
 import { type EndedCrawl, runCrawl, webFlags } from '../support/crawl/run-crawl.ts';
 import { archiveFaults, storedPages } from '../support/crawl/stored-crawl.ts';
 import { SMALL_VARIED_WORLD } from '../support/crawl/worlds.ts';
+import { once } from '../support/once.ts';
 import { startWeb } from '../support/server/start-web.ts';
 import type { Verdict } from '../support/world/judge-types.ts';
 
@@ -18,12 +19,8 @@ interface Judged {
   readonly archiveFaults: readonly string[];
 }
 
-const crawls = new Map<number, Judged>();
-
 // All at once: a polite crawl mostly waits.
-before(async () => {
-  await Promise.all(THREADS.map(async (threads) => crawls.set(threads, await crawl(threads))));
-});
+const crawls = once(() => Promise.all(THREADS.map(crawl)));
 
 async function crawl(threads: number): Promise<Judged> {
   const web = await startWeb(SMALL_VARIED_WORLD);
@@ -42,9 +39,9 @@ async function crawl(threads: number): Promise<Judged> {
   }
 }
 
-for (const threads of THREADS) {
-  test(`a crawl with ${threads} threads keeps every promise and stores each page once`, () => {
-    const { ended, verdict, pages, archiveFaults } = crawls.get(threads) as Judged;
+for (const [index, threads] of THREADS.entries()) {
+  test(`a crawl with ${threads} threads keeps every promise and stores each page once`, async () => {
+    const { ended, verdict, pages, archiveFaults } = (await crawls())[index] as Judged;
     strictEqual(ended.status, 0, ended.stderr);
     strictEqual(ended.report?.reason, 'done');
     deepStrictEqual(verdict.violations, []);
@@ -55,8 +52,8 @@ for (const threads of THREADS) {
   });
 }
 
-test('crawls with 1, 2 and 4 threads store the same canonical pages', () => {
-  const [one, two, four] = THREADS.map((threads) => withoutPort(crawls.get(threads)?.pages ?? []));
+test('crawls with 1, 2 and 4 threads store the same canonical pages', async () => {
+  const [one, two, four] = (await crawls()).map(({ pages }) => withoutPort(pages));
   ok(one !== undefined && one.length > 100, `${one?.length} pages`);
   deepStrictEqual(two, one);
   deepStrictEqual(four, one);

@@ -1,7 +1,7 @@
 // The whole crawl against a web that loops, drips, explodes and lies: one crawl of all hostile hosts at once, so that each also proves
 // that it holds up nobody else. What each host does is in hostile-site.ts.
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { PageRow } from '../../src/actors/ports.ts';
 import { inFolder } from '../support/command-line.ts';
 import {
@@ -15,6 +15,7 @@ import {
 import { bareFlags, type EndedCrawl, runCrawl } from '../support/crawl/run-crawl.ts';
 import { links, ScriptedWeb } from '../support/crawl/scripted-web.ts';
 import { archiveFaults, storedRows } from '../support/crawl/stored-crawl.ts';
+import { once } from '../support/once.ts';
 
 const REDIRECTS_MAX = 6;
 const CONFIG = `export default {
@@ -27,7 +28,7 @@ let ended: EndedCrawl;
 let rows: Map<string, PageRow>;
 let faults: readonly string[];
 
-before(async () => {
+const crawled = once(async () => {
   const hosts = new Set<string>();
   web = await ScriptedWeb.listen(
     (port) => {
@@ -49,7 +50,7 @@ before(async () => {
     faults = await archiveFaults(`${folder}/data`);
   });
 });
-after(() => web.close());
+after(() => web?.close());
 
 function row(host: string, path = '/'): PageRow {
   const found = rows.get(web.url(host, path));
@@ -62,13 +63,15 @@ function asked(host: string): number {
   return pagesAsked(web.requests, host).length;
 }
 
-test('the crawl of a hostile web ends in order with a sound archive', () => {
+test('the crawl of a hostile web ends in order with a sound archive', async () => {
+  await crawled();
   strictEqual(ended.status, 0, ended.stderr);
   strictEqual(ended.report?.reason, 'done');
   deepStrictEqual(faults, []);
 });
 
-test('redirect loops end: re-encoded, by cookie, between two hosts, and without an end', () => {
+test('redirect loops end: re-encoded, by cookie, between two hosts, and without an end', async () => {
+  await crawled();
   ok(asked('reencode.test') <= 3, `${asked('reencode.test')} requests`);
   strictEqual(asked('cookie.test'), 1);
   ok(asked('www.pair.test') <= 1 && asked('pair.test') <= 1);
@@ -76,13 +79,15 @@ test('redirect loops end: re-encoded, by cookie, between two hosts, and without 
   strictEqual(row('endless.test', `/${1 + REDIRECTS_MAX}`).failure, 'too-many-redirects');
 });
 
-test('Location in raw UTF-8 is requested percent-encoded, and a relative one by its own rules', () => {
+test('Location in raw UTF-8 is requested percent-encoded, and a relative one by its own rules', async () => {
+  await crawled();
   strictEqual(row('raw.test', '/a%C3%A7%C3%A3o').status, 200);
   deepStrictEqual(web.pathsOf('escaped.test'), ['/', '/http%3A//scrapytest.org/a%C3%A7%C3%A3o']);
   strictEqual(asked('empty.test'), 1);
 });
 
-test('redirects to a metadata address, its IPv6 spelling or a file reach nothing', () => {
+test('redirects to a metadata address, its IPv6 spelling or a file reach nothing', async () => {
+  await crawled();
   const refused = [...rows.values()].filter(({ failure }) => failure === 'address-forbidden');
   const urls = refused.map(({ url }) => url).sort();
   deepStrictEqual(urls, [
@@ -93,13 +98,15 @@ test('redirects to a metadata address, its IPv6 spelling or a file reach nothing
   ok([...rows.keys()].every((url) => url.startsWith('http')));
 });
 
-test('links of a page count from where its redirect, base element or refresh puts it', () => {
+test('links of a page count from where its redirect, base element or refresh puts it', async () => {
+  await crawled();
   ok(web.pathsOf('moved.test').includes('/deep/page/relative'));
   ok(web.pathsOf('based.test').includes('/folder/target'));
   ok(web.pathsOf('quoted.test').includes('/target'));
 });
 
-test('bombs are cut at the bound and recorded as truncated', () => {
+test('bombs are cut at the bound and recorded as truncated', async () => {
+  await crawled();
   for (const host of ['gzip-bomb.test', 'nested-bomb.test', 'brotli-bomb.test']) {
     const { truncated, bodyBytes } = row(host);
     ok(truncated !== undefined, host);
@@ -107,7 +114,8 @@ test('bombs are cut at the bound and recorded as truncated', () => {
   }
 });
 
-test('a body that ends early is truncated, never whole; trailing bytes do no harm', () => {
+test('a body that ends early is truncated, never whole; trailing bytes do no harm', async () => {
+  await crawled();
   ok(row('cut-gzip.test').truncated !== undefined);
   const { truncated, failure } = row('short.test');
   ok(truncated !== undefined || failure !== undefined);
@@ -116,7 +124,8 @@ test('a body that ends early is truncated, never whole; trailing bytes do no har
   ok(web.pathsOf('continue.test').includes('/after'));
 });
 
-test('dripping and endless answers are cut at the deadline or the bound', () => {
+test('dripping and endless answers are cut at the deadline or the bound', async () => {
+  await crawled();
   const drip = row('drip.test');
   ok(drip.truncated !== undefined || drip.failure === 'timeout', JSON.stringify(drip));
   ok((bytesSent.get('drip.test') ?? 0) < 5_000);
@@ -125,7 +134,8 @@ test('dripping and endless answers are cut at the deadline or the bound', () => 
   ok((bytesSent.get('endless-head.test') ?? 0) < 1_000_000);
 });
 
-test('Retry-After is obeyed, in seconds and as a date, for the whole host', () => {
+test('Retry-After is obeyed, in seconds and as a date, for the whole host', async () => {
+  await crawled();
   for (const [host, slackMs] of [
     ['seconds.test', 0],
     ['date.test', 1_000],
@@ -141,7 +151,8 @@ test('Retry-After is obeyed, in seconds and as a date, for the whole host', () =
   ok((ended.report?.hostsWaiting ?? 0) >= 1);
 });
 
-test('401 without a challenge is an answer; misshapen sitemaps are read', () => {
+test('401 without a challenge is an answer; misshapen sitemaps are read', async () => {
+  await crawled();
   strictEqual(row('unauthorised.test').status, 401);
   strictEqual(row('maps.test', '/listed').status, 200);
 });
