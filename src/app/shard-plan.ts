@@ -22,8 +22,8 @@ import type { ShardThreadPlan } from './thread-plan.ts';
 /** Share of the machine's memory that bodies on their way through one process may take, at most. */
 const BODIES_SHARE = 1 / 16;
 const BODIES_BYTES_MAX = 96 * 1024 * 1024;
-/** Queue entries in memory for each thread; at about 250 bytes an entry, 128 MB. */
-const RESIDENT_ENTRIES_MAX = 500_000;
+/** Queue entries in memory for each thread; at about 250 bytes an entry, 50 MB. */
+const RESIDENT_ENTRIES_MAX = 200_000;
 /** Longest wait for the owner of another host to fetch a redirected robots.txt: its gap may be long. */
 const ROBOTS_ASK_MS = 120_000;
 
