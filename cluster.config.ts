@@ -41,6 +41,10 @@ export default defineConfig({
   // Read the sitemaps that robots.txt files name.
   // sitemaps: true,
 
+  // Ask each site for /sitemap.xml too, which robots.txt need not name; one more request a site,
+  // mostly answered 404.
+  // wellKnownSitemaps: false,
+
   // Session identifiers are no part of the identity of a page.
   // stripSessions: true,
 
@@ -75,11 +79,19 @@ export default defineConfig({
   // robotsBytesMax: 524_288,
 
   // Other paces for some hosts: { pattern: '*.example.com', minGapMs?, maxCrawlDelayMs?,
-  // latencyFactor? }.
+  // latencyFactor?, hours?: '22:00-06:00' (UTC) }.
   // hostOverrides: [],
 
   // Domains whose owners asked to be left alone: nothing on them or below is fetched.
   // optOut: [],
+
+  // The same as a file that outlives crawls: one domain a line, # starts a comment; a change takes
+  // effect within a second. Default: none.
+  // optOutFile: 'opt-out.txt',
+
+  // Files that tell the autonomous system of an address: .mmdb, or .csv rows start, end, number.
+  // Hosts of one in trouble are asked less. Replaced files are read anew.
+  // asnTable: [],
 
   // ---- Identity ----
 

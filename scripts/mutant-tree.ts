@@ -54,9 +54,10 @@ export class MutantTree {
     symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
   }
 
-  /** Applies a patch. @returns why it does not apply, or undefined */
-  apply(mutant: Mutant): string | undefined {
-    const { status, stderr } = spawnSync('git', ['apply', '-C1', mutant.path], {
+  /** Applies a patch, or looks whether it would. @returns why it does not apply, or undefined */
+  apply(mutant: Mutant, isTrial = false): string | undefined {
+    const args = ['apply', '-C1', ...(isTrial ? ['--check'] : []), mutant.path];
+    const { status, stderr } = spawnSync('git', args, {
       cwd: this.folder,
       encoding: 'utf8',
       env: { ...process.env, GIT_CEILING_DIRECTORIES: dirname(this.folder) },
@@ -79,13 +80,19 @@ export class MutantTree {
     return code === 0 ? undefined : (output.split('\n').find((line) => line !== '') ?? 'unknown');
   }
 
-  /** Runs one killer until something fails. */
-  async trial(killer: Killer): Promise<Trial> {
-    if (killer.kind === 'suite') return this.#suite(killer.suite, killer.only);
+  /**
+   * Runs one killer until something fails that passes without the mutant.
+   * @param isNews asks the sources as they are
+   */
+  async trial(killer: Killer, isNews: (trial: Trial) => Promise<boolean>): Promise<Trial> {
+    if (killer.kind === 'suite') {
+      const found = await this.suite(killer.suite, killer.only);
+      return found.failed && (await isNews(found)) ? found : PASSED;
+    }
     for (let seed = killer.first; seed <= killer.last; seed += SEEDS_AT_ONCE) {
       const count = Math.min(SEEDS_AT_ONCE, killer.last - seed + 1);
       const found = await this.simulate(killer.world, seed, count);
-      if (found.failed) return found;
+      if (found.failed && (await isNews(found))) return found;
     }
     return PASSED;
   }
@@ -104,11 +111,8 @@ export class MutantTree {
     return { failed: true, detail, seeds: seeds.length > 0 ? seeds : [seed] };
   }
 
-  remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
-  }
-
-  async #suite(suite: string, only: string): Promise<Trial> {
+  /** Runs the tests of a suite. */
+  async suite(suite: string, only: string): Promise<Trial> {
     const entry = join('dist', 'test', 'suites', `${suite}.suite.js`);
     const env = only === '' ? {} : { TEST_ONLY: only };
     const args = ['--test', '--test-reporter=tap', entry];
@@ -116,6 +120,10 @@ export class MutantTree {
     if (code === 0) return PASSED;
     const test = /^\s*not ok \d+ - (.*)$/m.exec(output)?.[1] ?? '';
     return { failed: true, detail: isLate ? 'time limit' : test, seeds: [] };
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   /** Runs node in the copy. A process over the limit is killed and counts as failed. */

@@ -1,6 +1,7 @@
-// `npm run mutants [-- --only NAME] [--jobs N] [--limit SECONDS]`: plants each bug of test/mutants/ in a copy of the project and lets the
-// suites that its header names find it. Prints a table; exits with 1 when one survives, does not apply or does not compile, since a
-// checker that notices nothing proves nothing (DESIGN.md §11 and §12). What fails without the bug as well is no kill.
+// `npm run mutants [-- --only NAME,NAME] [--jobs N] [--limit SECONDS] [--check]`: plants each bug of test/mutants/ in a copy of the project
+// and lets the suites that its header names find it. Prints a table; exits with 1 when one survives, does not apply or does not compile,
+// since a checker that notices nothing proves nothing (DESIGN.md §11 and §12). What fails without the bug as well is no kill. With --check
+// it only looks, in a second, whether every patch still applies; one that does not is made anew: edit the source, `git diff`, keep the header.
 
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -28,15 +29,17 @@ class Baseline {
   }
 
   /** True when something of what failed passes without the mutant. */
-  async isClean(killer: Killer, trial: Trial): Promise<boolean> {
+  async passes(killer: Killer, trial: Trial): Promise<boolean> {
     if (killer.kind === 'suite') {
-      return this.#once(textOf(killer), async () => !(await this.#tree.trial(killer)).failed);
+      const { suite, only } = killer;
+      const holds = async (): Promise<boolean> => !(await this.#tree.suite(suite, only)).failed;
+      return this.#once(textOf(killer), holds);
     }
     for (const seed of trial.seeds) {
       const { world } = killer;
-      const passes = async (): Promise<boolean> =>
+      const holds = async (): Promise<boolean> =>
         !(await this.#tree.simulate(world, seed, 1)).failed;
-      if (await this.#once(`${world} ${seed}`, passes)) return true;
+      if (await this.#once(`${world} ${seed}`, holds)) return true;
     }
     return false;
   }
@@ -62,10 +65,10 @@ async function judge(mutant: Mutant, tree: MutantTree, baseline: Baseline): Prom
     const complaint = await tree.compile();
     if (complaint !== undefined) return verdict('does not compile', '', complaint);
     for (const killer of mutant.killers) {
-      const trial = await tree.trial(killer);
+      const trial = await tree.trial(killer, (found) => baseline.passes(killer, found));
       if (!trial.failed) continue;
       const by = killer.kind === 'suite' ? textOf(killer) : `${killer.world} ${trial.seeds[0]}`;
-      if (await baseline.isClean(killer, trial)) return verdict('killed', by, trial.detail);
+      return verdict('killed', by, trial.detail);
     }
     return verdict('survived', '', mutant.killers.map(textOf).join(', '));
   } finally {
@@ -81,16 +84,32 @@ function print({ mutant, state, by, detail, seconds }: Verdict): void {
   console.log(`${state.padEnd(9)} ${invariant} ${name} ${where} ${seconds.toFixed(0)} s  ${shown}`);
 }
 
+/** Tells which patches do not apply. */
+function check(mutants: readonly Mutant[], tree: MutantTree): void {
+  for (const mutant of mutants) {
+    const mismatch = tree.apply(mutant, true);
+    if (mismatch === undefined) continue;
+    console.log(`does not apply: ${mutant.name}: ${mismatch}`);
+    process.exitCode = 1;
+  }
+  tree.remove();
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       only: { type: 'string', default: '' },
       jobs: { type: 'string', default: '2' },
       limit: { type: 'string', default: '240' },
+      check: { type: 'boolean', default: false },
     },
   });
   const mutants = [...readMutants(join(root, 'test', 'mutants'), values.only)];
   const limitMs = Number(values.limit) * 1_000;
+  if (values.check) {
+    check(mutants, new MutantTree(root, limitMs));
+    return;
+  }
   const jobs = Math.max(1, Math.min(Number(values.jobs), mutants.length));
   const trees = Array.from({ length: jobs + 1 }, () => new MutantTree(root, limitMs));
   const baseline = new Baseline(trees[jobs] as MutantTree);

@@ -16,8 +16,10 @@ import type {
   HostRow,
   PageCheckpoint,
   PageReceipt,
+  PageRow,
   QueueEntry,
   RobotsRow,
+  UrlPlace,
 } from './ports.ts';
 
 /** A batch closes at this many pages, or … */
@@ -38,8 +40,9 @@ interface OpenBatch {
   chunks: ChunkCheckpoint[];
   chunkRemovals: ChunkRemoval[];
   denied: Map<UrlKey, DeniedCheckpoint>;
-  deniedRemovals: Map<UrlKey, { hostKey: HostKey; partition: PartitionIndex; urlKey: UrlKey }>;
+  deniedRemovals: Map<UrlKey, UrlPlace>;
   parsedIds: number[];
+  pageRows: (UrlPlace & { row: PageRow })[];
   audit: AuditEntry[];
   counters: Record<string, number>;
   sweptThroughSegment: number | undefined;
@@ -55,6 +58,7 @@ const newBatch = (): OpenBatch => ({
   denied: new Map(),
   deniedRemovals: new Map(),
   parsedIds: [],
+  pageRows: [],
   audit: [],
   counters: {},
   sweptThroughSegment: undefined,
@@ -212,6 +216,13 @@ export class CheckpointStage {
   /** A page's outlinks are durable at their owners: it leaves the unparsed log. */
   parsed(unparsedId: number): void {
     this.#open.parsedIds.push(unparsedId);
+    this.#stir();
+  }
+
+  /** Something was found out about a page after its commit. */
+  pageRow(place: UrlPlace, row: PageRow): void {
+    const { hostKey, partition, urlKey } = place;
+    this.#open.pageRows.push({ hostKey, partition, urlKey, row });
     this.#stir();
   }
 

@@ -68,12 +68,13 @@ export class HostActor implements Actor<HostMessage> {
       queues: this.#queues,
       pace: this.#pace,
     };
-    this.#admission = new HostAdmission({ services, id, robots, queues, ledger: this.#ledger });
+    const { ledger, addresses } = { ledger: this.#ledger, addresses: this.#addresses };
+    this.#admission = new HostAdmission({ services, id, robots, queues, ledger, addresses });
     this.#requests = new HostRequests({
       services,
       id,
       pace: this.#pace,
-      addresses: this.#addresses,
+      addresses,
     });
     this.#desk = new RobotsDesk({ services, id, robots, queues, pace });
   }
@@ -122,6 +123,11 @@ export class HostActor implements Actor<HostMessage> {
     return this.#queues.length;
   }
 
+  /** True when the host's owner asked not to be crawled, as of now: the list may change at any time. */
+  get #isOptedOut(): boolean {
+    return this.#services.isOptedOut(this.#id.host);
+  }
+
   /** True when the host may be passivated now. */
   isIdle(): boolean {
     if (this.#requests.inFlight !== undefined || this.#contact === 'committing') return false;
@@ -153,8 +159,10 @@ export class HostActor implements Actor<HostMessage> {
   #tryStart(context: ActorContext<HostMessage>): boolean {
     const now = context.now();
     if (this.#requests.inFlight !== undefined || this.#desk.errands.isAwaiting) return false;
-    if (now < this.#pace.nextFetchMs()) return false;
-    if (!this.#addresses.usable(now) || !this.#contacted(context)) return false;
+    if (!this.#isOptedOut) {
+      if (now < this.#pace.nextFetchMs()) return false;
+      if (!this.#addresses.usable(now) || !this.#contacted(context)) return false;
+    }
     const errand = this.#desk.errands.next();
     if (errand !== undefined) {
       if (!this.#start({ kind: 'robots', ...errand }, context)) return false;
@@ -168,21 +176,8 @@ export class HostActor implements Actor<HostMessage> {
     for (let passed = 0; passed < PASSED_OVER_PER_TURN; passed += 1) {
       const head = this.#queues.peek();
       if (head === undefined) return false;
-      if (this.#services.isOptedOut(this.#id.host)) {
-        this.#ledger.denied(head.band, head.entry);
-        this.#advance(head.band, context);
-        continue;
-      }
-      if (this.#addresses.forbidden) {
-        this.#ledger.forbidden(head.entry, context.wallNow());
-        this.#advance(head.band, context);
-        continue;
-      }
-      const admission = this.#robots.admission(head.entry.url, context.wallNow());
-      if (admission.kind === 'denied') this.#ledger.denied(head.band, head.entry);
-      else if (admission.kind !== 'allowed' || !this.#admission.isUnproven(head.entry)) {
-        return this.#startAdmitted(admission, head, context);
-      } else this.#admission.prove(head.band, head.entry);
+      const admission = this.#admission.judge(head, context.wallNow());
+      if (admission !== undefined) return this.#startAdmitted(admission, head, context);
       this.#advance(head.band, context);
     }
     return false;
@@ -223,7 +218,9 @@ export class HostActor implements Actor<HostMessage> {
 
   /** True when the request was started. A robots request of a host that must not be contacted ends here, as one that could not be made. */
   #start(request: HostRequest, context: ActorContext<HostMessage>): boolean {
-    if (!this.#addresses.forbidden) return this.#requests.start(request, context);
+    if (!this.#addresses.forbidden && !this.#isOptedOut) {
+      return this.#requests.start(request, context);
+    }
     if (request.kind === 'robots') this.#desk.refused(request, context);
     return false;
   }
@@ -322,6 +319,8 @@ export class HostActor implements Actor<HostMessage> {
     const head = this.#queues.peek();
     const urgent = this.#desk.errands.next() !== undefined;
     if (!urgent && head === undefined) return undefined;
+    // What waits of a host that asked to be left alone is set aside at once: that takes no request.
+    if (this.#isOptedOut) return { atMs: now, band: 2, reason: 'gap' };
     if (!this.#addresses.usable(now)) {
       if (this.#pace.backsOff(now)) return { atMs, band: 2, reason };
       this.#resolve(context);
@@ -349,7 +348,7 @@ export class HostActor implements Actor<HostMessage> {
   #operate(operation: HostOperation, context: ActorContext<HostMessage>): void {
     switch (operation.kind) {
       case 'pause':
-        this.#pace.pause(context.now(), operation.forMs);
+        this.#pace.block(monotonicMs(context.now() + operation.forMs));
         break;
       case 'resume':
         this.#pace.resume();

@@ -1,11 +1,13 @@
 // Step 5 at the owner: does a discovered URL enter the host's queue? The rules in hand come first, since a spelling they deny must not enter
-// the seen set: another spelling of the same URL may be the one they allow. Then the seen set decides, and the queue's band follows.
+// the seen set: another spelling of the same URL may be the one they allow. Then the seen set decides, and the queue's band follows. And
+// once more when its turn has come (step 8): may the head of the queue be sent now, later, or never?
 
-import type { UrlKey } from '../base/units.ts';
+import type { UrlKey, WallMs } from '../base/units.ts';
 import { priorityBand } from '../domain/priority.ts';
+import type { HostAddresses } from './host-addresses.ts';
 import type { HostLedger } from './host-ledger.ts';
 import type { HostQueues } from './host-queues.ts';
-import type { HostRobots } from './host-robots.ts';
+import type { Admission, HostRobots } from './host-robots.ts';
 import type { HostPlaceIdentity, RoutedLink } from './messages.ts';
 import type { Band, QueueEntry } from './ports.ts';
 import type { HostServices } from './services.ts';
@@ -16,6 +18,7 @@ interface AdmissionOwner {
   readonly robots: HostRobots;
   readonly queues: HostQueues;
   readonly ledger: HostLedger;
+  readonly addresses: HostAddresses;
 }
 
 export class HostAdmission {
@@ -65,6 +68,31 @@ export class HostAdmission {
     if (!services.seen.addIfNew(urlKey)) return;
     const { url, depth, hops, purpose } = link;
     queues.push(2, { url, urlKey, depth, attempts: 0, hops, purpose });
+  }
+
+  /**
+   * Whether the head of the queue may be sent. An entry that may not is written down as what became of it.
+   * @returns undefined when the entry is done: the caller advances the queue
+   */
+  judge(
+    head: { readonly band: Band; readonly entry: QueueEntry },
+    wallNow: WallMs,
+  ): Exclude<Admission, { kind: 'denied' }> | undefined {
+    const { services, id, robots, ledger, addresses } = this.#owner;
+    const { band, entry } = head;
+    if (services.isOptedOut(id.host)) {
+      ledger.optedOut(band, entry);
+      return undefined;
+    }
+    if (addresses.forbidden) {
+      ledger.forbidden(entry, wallNow);
+      return undefined;
+    }
+    const admission = robots.admission(entry.url, wallNow);
+    if (admission.kind === 'denied') ledger.denied(band, entry);
+    else if (admission.kind !== 'allowed' || !this.isUnproven(entry)) return admission;
+    else this.prove(band, entry);
+    return undefined;
   }
 
   /** True for an entry that was queued under the key of its spelling, before the rules were known. */

@@ -54,10 +54,20 @@ export class HostLedger {
     this.#counts.robotsDenied += 1;
   }
 
+  /** A queued entry of a host whose owner asked to be left alone since: kept aside, in case the owner thinks better of it. */
+  optedOut(band: Band, entry: QueueEntry): void {
+    this.#services.stage.count('skipped.opt-out');
+    this.#setAside(band, entry);
+  }
+
   /** A queued entry that the rules deny now: kept aside, in case they change. */
   denied(band: Band, entry: QueueEntry): void {
-    const { hostKey, partition } = this.#id;
     this.refused();
+    this.#setAside(band, entry);
+  }
+
+  #setAside(band: Band, entry: QueueEntry): void {
+    const { hostKey, partition } = this.#id;
     this.#services.stage.count('urls.settled');
     this.#services.stage.denied({ hostKey, partition, band, entry });
   }

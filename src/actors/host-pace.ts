@@ -47,11 +47,15 @@ export class HostPace {
   #lastEndedMs: MonotonicMs;
   #everAsked: boolean;
   #pausedUntilMs: MonotonicMs;
+  /** An operator's word; not stored: the next run begins without it. */
+  #blockedUntilMs: MonotonicMs = monotonicMs(0);
   /** A short wait that is nobody's fault: the address or the page allowance is used up. */
   #heldUntilMs: MonotonicMs = monotonicMs(0);
   #inFlight = false;
   /** Least gap to the host's address, whatever was configured. */
   #leastMs = 0;
+  /** By what the state of the host's network multiplies the gap; 1 or more. */
+  #networkFactor = 1;
   /** An operator's own gap, replacing the computed one; never below a Crawl-delay. */
   #overrideMs: number | undefined;
 
@@ -119,31 +123,35 @@ export class HostPace {
     return this.#lastEndedMs;
   }
 
+  get failuresInRow(): number {
+    return this.#state.failuresInRow;
+  }
+
   get crawlDelayMs(): number {
     return this.#state.crawlDelayMs;
   }
 
   /** The gap in force, milliseconds. */
   gapMs(): number {
-    const chosenMs = this.#overrideMs ?? gapMsOf(this.#state, this.#policy);
+    const chosenMs = this.#overrideMs ?? gapMsOf(this.#state, this.#policy, this.#networkFactor);
     return Math.max(chosenMs, this.#state.crawlDelayMs, this.#leastMs);
   }
 
   /** The earliest time of the next request. */
   nextFetchMs(): MonotonicMs {
     const afterGap = this.#everAsked ? this.#lastEndedMs + this.gapMs() : 0;
-    return monotonicMs(Math.max(afterGap, this.#pausedUntilMs, this.#heldUntilMs));
+    return monotonicMs(Math.max(afterGap, this.#troubledUntilMs(), this.#heldUntilMs));
   }
 
   /** What the next request waits for at the time of `nextFetchMs`. */
   waitReason(): WaitReason {
     const afterGap = this.#everAsked ? this.#lastEndedMs + this.gapMs() : 0;
-    return this.#pausedUntilMs > afterGap ? 'backoff' : 'gap';
+    return this.#troubledUntilMs() > afterGap ? 'backoff' : 'gap';
   }
 
   /** True while trouble keeps the host waiting, now. */
   backsOff(nowMs: MonotonicMs): boolean {
-    return nowMs < this.#pausedUntilMs;
+    return nowMs < this.#troubledUntilMs();
   }
 
   /** A permit for one request now, or undefined while the host has to wait. */
@@ -190,14 +198,26 @@ export class HostPace {
     this.#heldUntilMs = untilMs;
   }
 
+  /** An operator wants nothing asked of the host before `untilMs`. A later word replaces an earlier one. */
+  block(untilMs: MonotonicMs): void {
+    this.#blockedUntilMs = untilMs;
+  }
+
   /** An operator ends a pause. The gap still holds. */
   resume(): void {
+    this.#blockedUntilMs = monotonicMs(0);
     this.#pausedUntilMs = monotonicMs(0);
   }
 
   /** The host's address is known: no gap is shorter than this from now on. */
   setLeast(leastMs: number): void {
     this.#leastMs = leastMs;
+  }
+
+  /** How much the trouble of its network slows the host; 1 for none. */
+  setNetworkFactor(factor: number): void {
+    assert(factor >= 1, () => `network factor ${factor}`);
+    this.#networkFactor = factor;
   }
 
   /** An operator sets the gap, or gives it back to the rule with undefined. */
@@ -219,6 +239,10 @@ export class HostPace {
       failuresInRow: this.#state.failuresInRow,
       pausedUntil: wallMs(pauseLeftMs > 0 ? wallNow + pauseLeftMs : 0),
     };
+  }
+
+  #troubledUntilMs(): number {
+    return Math.max(this.#pausedUntilMs, this.#blockedUntilMs);
   }
 
   #ended(endedMs: MonotonicMs): void {

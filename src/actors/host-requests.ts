@@ -1,8 +1,11 @@
-// The requests of one host (steps 8 and 9): starts one when the address has room and the pace gives a permit, keeps what is in flight, and
-// tells the pace how it ended. At most one at a time (I1); the permit goes straight from the pace to the gate.
+// The requests of one host (steps 8 and 9): starts one when the hour is right, the network calm enough, the address has room and the pace
+// gives a permit; keeps what is in flight, and tells pace and network how it ended. At most one at a time (I1); the permit goes straight
+// from the pace to the gate.
 
 import { assert } from '../base/assert.ts';
-import type { MonotonicMs } from '../base/units.ts';
+import { type MonotonicMs, monotonicMs } from '../base/units.ts';
+import { networkVoice } from '../domain/asn-backoff.ts';
+import { msUntilPermitted, type PermittedHours } from '../domain/permitted-hours.ts';
 import type { ActorContext } from '../runtime/actor.ts';
 import type { HostAddresses } from './host-addresses.ts';
 import type { HostPace } from './host-pace.ts';
@@ -26,6 +29,7 @@ interface RequestOwner {
 
 export class HostRequests {
   readonly #owner: RequestOwner;
+  readonly #hours: PermittedHours | undefined;
   #inFlight: HostRequest | undefined;
   /** The gap that the permit of the request in flight was given under. */
   #gapMs = 0;
@@ -34,19 +38,21 @@ export class HostRequests {
 
   constructor(owner: RequestOwner) {
     this.#owner = owner;
+    this.#hours = owner.services.gapPolicyOf(owner.id.host).hours;
   }
 
   get inFlight(): HostRequest | undefined {
     return this.#inFlight;
   }
 
-  /** Starts a request now. False when the address has no room: the pace then holds the host until its ticket is due. */
+  /** Starts a request now. False when it is not the time: the pace then holds the host until its hours, or its ticket, have come. */
   start(request: HostRequest, context: ActorContext<HostMessage>): boolean {
     const { services, id, pace, addresses } = this.#owner;
     const now = context.now();
     const list = addresses.list;
     const address = list[0];
     assert(address !== undefined, () => `${id.host} has no address`);
+    if (!this.#isTimeFor(address, context)) return false;
     const place = services.addresses.tryTake(address, now, this.#ticketMs);
     if (place.kind === 'wait') {
       this.#ticketMs = place.ticketMs;
@@ -87,7 +93,33 @@ export class HostRequests {
     assert(request !== undefined, () => `${this.#owner.id.host}: an end without a request`);
     this.#inFlight = undefined;
     this.#tellPace(outcome, verdict);
+    this.#tellNetwork(outcome, verdict);
     return { request, gapMs: this.#gapMs };
+  }
+
+  /** False outside the host's hours, and while the trouble of its network asks for a longer gap than was arranged. */
+  #isTimeFor(address: string, context: ActorContext<HostMessage>): boolean {
+    const { services, pace } = this.#owner;
+    const now = context.now();
+    const closedMs =
+      this.#hours === undefined ? 0 : msUntilPermitted(this.#hours, context.wallNow());
+    if (closedMs > 0) {
+      pace.holdUntil(monotonicMs(now + closedMs));
+      return false;
+    }
+    const network = services.networks.networkOf(address);
+    pace.setNetworkFactor(network === undefined ? 1 : services.networks.factorOf(network));
+    return now >= pace.nextFetchMs();
+  }
+
+  #tellNetwork(outcome: FetchOutcome, verdict: PageVerdict): void {
+    const { services, pace } = this.#owner;
+    const network =
+      outcome.address === undefined ? undefined : services.networks.networkOf(outcome.address);
+    const voice = networkVoice(verdict.failure, pace.failuresInRow);
+    if (network === undefined || voice === 'silent') return;
+    services.networks.heard(network, voice);
+    pace.setNetworkFactor(services.networks.factorOf(network));
   }
 
   #tellPace(outcome: FetchOutcome, verdict: PageVerdict): void {

@@ -170,7 +170,9 @@ export class HostRobots {
       unreachableMs: Math.max(wallNow - failingSince, 0),
     });
     const failed = decision.retryInMs !== undefined;
-    const rulesChanged = before !== undefined && !sameRules(state.rules, decision.rules);
+    const isChanged = before !== undefined && !sameRules(state.rules, decision.rules);
+    // An operator who asks for the rules wants everything that was set aside looked at again, whatever it was set aside for.
+    const rulesChanged = isChanged || state.refresh;
     state.rules = decision.rules;
     state.asking = false;
     state.refresh = false;

@@ -4,7 +4,13 @@
 import type { HostKey, MonotonicMs, PartitionIndex, UrlKey } from '../base/units.ts';
 import type { RobotsUnreachableReason } from '../domain/robots-policy.ts';
 import type { WaitReason } from './host-pace.ts';
-import type { Band, FetchOutcome, ResolveOutcome, StorageEvent } from './ports.ts';
+import type {
+  Band,
+  FetchOutcome,
+  GuardedParseOutcome,
+  ResolveOutcome,
+  StorageEvent,
+} from './ports.ts';
 
 /** A discovered URL on its way to its owner: out of step 1, routed by step 2. */
 export interface RoutedLink {
@@ -148,6 +154,12 @@ export type ShardMessage =
   /** The timer for the next host that becomes due. */
   | { readonly kind: 'wake' }
   | { readonly kind: 'parse-next' }
+  /** The guarded pool is done with a page. */
+  | {
+      readonly kind: 'page-parsed';
+      readonly unparsedId: number;
+      readonly outcome: GuardedParseOutcome;
+    }
   /** The open batch has grown large, or its time is up. */
   | { readonly kind: 'flush' }
   | { readonly kind: 'flush-due' };

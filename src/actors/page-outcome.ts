@@ -46,7 +46,7 @@ export function redirectTarget(outcome: FetchOutcome, url: string): string | und
 
 /** Content types whose links are looked for inline or by a parser plug-in; a missing type counts as HTML, as browsers sniff it. */
 const PARSED_TYPES =
-  /^(text\/html|application\/xhtml\+xml|text\/xml|application\/xml|image\/svg\+xml|application\/(rss|atom)\+xml|$)/i;
+  /^(text\/html|application\/xhtml\+xml|text\/xml|application\/xml|image\/svg\+xml|application\/(rss|atom|rdf|feed)\+xml|application\/(x-)?pdf|$)/i;
 
 /** Whether the links of an answer are to be followed: a whole or truncated 200 of a type that has links, or a redirect. */
 export function isParsed(outcome: FetchOutcome, purpose: FetchPurpose): boolean {

@@ -1,31 +1,83 @@
-// Steps 11 and 12 at work: takes committed pages, reads their links and sends them on their way. One page a step, so that no host waits long
-// for a page of another. The page's key stands in shared memory while it is parsed: a page that kills the thread is then known.
+// Steps 11 and 12 at work: takes committed pages, has their links read inline or by the guarded pool, and sends the links on their way. One
+// page a step, and of a page with very many links one portion, so that no host waits long for a page of another. A page's key stands in
+// shared memory while this thread handles its content: a page that kills the thread is then known, and parsed behind guards at the next
+// start. A page that fails behind guards fails alone: it leaves the unparsed log, and its row says why.
 
 import { assert } from '../base/assert.ts';
 import { parseBase } from '../domain/base-url.ts';
 import { isRedirectStatus } from '../domain/location.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
+import { failureName, GuardedParsing } from './guarded-parsing.ts';
 import type { LinkExchange } from './link-exchange.ts';
-import { outlinksOf } from './page-outlinks.ts';
+import type { LinkRouter } from './link-router.ts';
+import { LinkDeparture } from './page-departure.ts';
+import { type Outlinks, outlinksOf } from './page-outlinks.ts';
+import { guardReasonOf } from './parse-choice.ts';
 import type { PageToParse, ParseStage } from './parse-stage.ts';
-import type { BodyPointer, PageCheckpoint, PageReceipt, StoredBody } from './ports.ts';
-import { CountdownToken } from './work-token.ts';
+import type {
+  GuardedParseFailure,
+  GuardedParseOutcome,
+  PageCheckpoint,
+  PageReceipt,
+  StateReader,
+} from './ports.ts';
+
+/** Deaths of crawl threads after which a page is not parsed again, not even behind guards: its links may be what kills. */
+export const CRASHES_MAX = 3;
+
+/** What parsing needs of the thread that runs the shard. */
+export interface ParsingPorts {
+  readonly reader: Pick<StateReader, 'body' | 'page'>;
+  readonly router: Pick<LinkRouter, 'placeOf'>;
+  /** Notes the page about to be handled where a crash of this thread leaves it readable, and 0n after. */
+  markParsing(urlKey: bigint): void;
+  /** Deaths of crawl threads, in earlier runs, that a page is held responsible for. */
+  crashesOf(urlKey: bigint): number;
+  /** Starts a guarded parse; the answer comes to `pageParsed`, never within the call. */
+  parseGuarded(page: PageToParse): void;
+}
 
 export interface ParsingOptions {
   readonly stage: CheckpointStage;
   readonly waiting: ParseStage;
   readonly exchange: LinkExchange;
-  readonly bodyOf: (pointer: BodyPointer) => StoredBody | undefined;
-  /** Notes the page about to be parsed, and 0n after. */
-  readonly markParsing: (urlKey: bigint) => void;
+  readonly ports: ParsingPorts;
   readonly productToken: string;
 }
 
 export class PageParsing {
   readonly #options: ParsingOptions;
+  readonly #guarded: GuardedParsing;
+  /** A parsed page whose links leave in portions. */
+  #departure: LinkDeparture | undefined;
 
   constructor(options: ParsingOptions) {
     this.#options = options;
+    this.#guarded = new GuardedParsing((page) => options.ports.parseGuarded(page));
+  }
+
+  /** Pages waiting for their parse or being parsed. */
+  get backlog(): number {
+    return this.#options.waiting.backlog + this.#guarded.size;
+  }
+
+  /** Bytes of these pages. */
+  get backlogBytes(): number {
+    return this.#options.waiting.backlogBytes + this.#guarded.bytes;
+  }
+
+  get isIdle(): boolean {
+    return (
+      this.#departure === undefined && this.#guarded.size === 0 && this.#options.waiting.isIdle
+    );
+  }
+
+  /** True when a step would do something now. */
+  get canStep(): boolean {
+    const { waiting } = this.#options;
+    if (this.#departure !== undefined || this.#guarded.hasAnswer || waiting.backlog > 0)
+      return true;
+    return waiting.isRecovering && !this.#guarded.isBusy;
   }
 
   /** A page is durable: its links may be followed now. An exact duplicate was not entered in the unparsed log and is not parsed. */
@@ -41,18 +93,35 @@ export class PageParsing {
     waiting.add({ unparsedId, hostKey, urlKey, url, depth, hops, purpose, status, headers, body });
   }
 
-  /** Parses the next page, if one waits: of this run first, then of an earlier one. */
+  /** The guarded pool is done with a page. */
+  pageParsed(unparsedId: number, outcome: GuardedParseOutcome): void {
+    this.#guarded.answered(unparsedId, outcome);
+  }
+
+  /** Goes on with the page whose links are leaving; else takes the next: from the pool, of this run, of an earlier one. */
   step(): void {
+    if (this.#departure !== undefined) {
+      this.#depart(this.#departure);
+      return;
+    }
+    const answer = this.#guarded.takeAnswer();
+    if (answer !== undefined) {
+      const { page, outcome } = answer;
+      if (outcome.kind === 'parsed') this.#route(page, outcome.outlinks);
+      else this.#fail(page, outcome);
+      return;
+    }
     const page = this.#options.waiting.take() ?? this.#unparsed();
     if (page !== undefined) this.#parse(page);
   }
 
   /** Reads a page of an earlier run back from its WARC record. */
   #unparsed(): PageToParse | undefined {
-    const { stage, waiting, bodyOf } = this.#options;
+    const { stage, waiting, ports } = this.#options;
+    if (this.#guarded.isBusy) return undefined;
     const unparsed = waiting.nextUnparsed();
     if (unparsed === undefined) return undefined;
-    const stored = bodyOf(unparsed.pointer);
+    const stored = ports.reader.body(unparsed.pointer);
     if (stored !== undefined) return { ...unparsed, ...stored };
     stage.count('failures.unparsed-body-missing');
     stage.parsed(unparsed.unparsedId);
@@ -60,22 +129,77 @@ export class PageParsing {
   }
 
   #parse(page: PageToParse): void {
-    const { stage, waiting, exchange, markParsing, productToken } = this.#options;
+    const { stage, ports } = this.#options;
+    const crashes = ports.crashesOf(page.urlKey);
+    if (crashes >= CRASHES_MAX) {
+      this.#fail(page, { kind: 'failed', detail: `ended ${crashes} crawl threads` });
+      return;
+    }
+    const reason = guardReasonOf(page, crashes);
+    const outlinks = reason === undefined ? this.#parseInline(page) : undefined;
+    if (outlinks !== undefined) {
+      this.#route(page, outlinks);
+      return;
+    }
+    stage.count(`parse.guarded.${reason ?? 'threw'}`);
+    this.#guarded.add(page);
+  }
+
+  /** Undefined when the scanner threw, which is a bug of ours and no reason to stop the shard: the page is looked at behind guards. */
+  #parseInline(page: PageToParse): Outlinks | undefined {
+    const { ports, productToken } = this.#options;
     const base = parseBase(page.url);
     assert(base !== undefined, () => `a stored page without a URL: ${page.url}`);
-    markParsing(page.urlKey);
-    const outlinks = outlinksOf(page, base, productToken);
-    markParsing(0n);
+    ports.markParsing(page.urlKey);
+    try {
+      return outlinksOf(page, base, productToken);
+    } catch {
+      return undefined;
+    } finally {
+      ports.markParsing(0n);
+    }
+  }
+
+  #route(page: PageToParse, outlinks: Outlinks): void {
+    const { stage, waiting, exchange } = this.#options;
     for (const [name, count] of Object.entries(outlinks.counts)) stage.count(name, count);
     const isRedirect = isRedirectStatus(page.status);
-    const own = exchange.routeAll(outlinks.references, {
+    const base = parseBase(page.url);
+    assert(base !== undefined, () => `a stored page without a URL: ${page.url}`);
+    const source = {
       base: outlinks.base,
       host: base.host,
       depth: isRedirect ? page.depth : page.depth + 1,
       hops: isRedirect ? page.hops + 1 : 0,
       purpose: outlinks.purpose,
-    });
-    const marks = exchange.marks();
-    exchange.deal(own, new CountdownToken(waiting.departed(page.unparsedId, marks)));
+    };
+    this.#depart(new LinkDeparture({ page, source, waiting, exchange }, outlinks.references));
+  }
+
+  /** Sends one portion; the mark tells of this page too while its links are handled. */
+  #depart(departure: LinkDeparture): void {
+    const { ports, waiting } = this.#options;
+    ports.markParsing(departure.urlKey);
+    this.#departure = departure.sendPortion() ? undefined : departure;
+    ports.markParsing(0n);
+    // A page without links for this shard may be durable at once, with no commit to come that would say so.
+    if (this.#departure === undefined) waiting.settle();
+  }
+
+  #fail(page: PageToParse, failure: GuardedParseFailure): void {
+    const { stage } = this.#options;
+    stage.count('failures.parse-crashed');
+    stage.count(failureName(failure));
+    this.#recordFailure(page);
+    stage.parsed(page.unparsedId);
+  }
+
+  /** The page's own row tells why none of its links are known. */
+  #recordFailure({ hostKey, urlKey, url }: PageToParse): void {
+    const { stage, ports } = this.#options;
+    const { partition } = ports.router.placeOf(parseBase(url)?.host ?? '');
+    const row = ports.reader.page(hostKey, partition, urlKey);
+    if (row === undefined) return;
+    stage.pageRow({ hostKey, partition, urlKey }, { ...row, failure: 'parse-crashed' });
   }
 }

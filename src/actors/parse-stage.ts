@@ -114,7 +114,9 @@ export class ParseStage {
     this.#departing.push(departing);
     return () => {
       assert(departing.localSequence === undefined, () => `page ${unparsedId} staged twice`);
-      departing.localSequence = this.#stage.openSequence;
+      // With nothing staged now, what the page has staged lies in an earlier batch; the next one may never come.
+      const { hasOpen, openSequence } = this.#stage;
+      departing.localSequence = hasOpen ? openSequence : openSequence - 1;
     };
   }
 

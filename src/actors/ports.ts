@@ -5,6 +5,8 @@
 
 import type { HostKey, MonotonicMs, PartitionIndex, UrlKey, WallMs } from '../base/units.ts';
 import type { FailureKind } from '../domain/failure.ts';
+import type { Outlinks } from './page-outlinks.ts';
+import type { PageToParse } from './parse-stage.ts';
 
 // ---------------------------------------------------------------------------------------------------------------- step 9: fetch
 
@@ -268,28 +270,29 @@ export interface AuditEntry {
   readonly runStartedAt: WallMs;
 }
 
+/** Where the rows of one URL are kept. */
+export interface UrlPlace {
+  readonly hostKey: HostKey;
+  readonly partition: PartitionIndex;
+  readonly urlKey: UrlKey;
+}
+
 /** Everything one shard wants durable, as one commit (I8). Lists may be empty. */
 export interface CheckpointBatch {
   /** 1, 2, 3 … per shard and run; receipts name it. */
   readonly sequence: number;
   readonly pages: readonly PageCheckpoint[];
   readonly hosts: readonly { readonly hostKey: HostKey; readonly row: HostRow }[];
-  readonly robots: readonly {
-    readonly hostKey: HostKey;
-    readonly partition: PartitionIndex;
-    readonly row: RobotsRow;
-  }[];
+  readonly robots: readonly (Omit<UrlPlace, 'urlKey'> & { readonly row: RobotsRow })[];
   readonly discovered: readonly DiscoveredCheckpoint[];
   readonly chunks: readonly ChunkCheckpoint[];
   readonly chunkRemovals: readonly ChunkRemoval[];
   readonly denied: readonly DeniedCheckpoint[];
-  readonly deniedRemovals: readonly {
-    readonly hostKey: HostKey;
-    readonly partition: PartitionIndex;
-    readonly urlKey: UrlKey;
-  }[];
+  readonly deniedRemovals: readonly UrlPlace[];
   /** Ids from page receipts whose outlinks are durable at their owners: they leave the unparsed log. */
   readonly parsedIds: readonly number[];
+  /** Rows of committed pages to replace: what was found out about a page after its commit. */
+  readonly pageRows: readonly (UrlPlace & { readonly row: PageRow })[];
   readonly audit: readonly AuditEntry[];
   /** Increments of the crawl's durable counters, by stable name, for example `skipped.robots`. */
   readonly counters: Readonly<Record<string, number>>;
@@ -372,6 +375,21 @@ export interface StateReader {
   }>;
   unparsed(owns: (partition: PartitionIndex) => boolean): Iterable<UnparsedPage>;
   body(pointer: BodyPointer): StoredBody | undefined;
+}
+
+// ------------------------------------------------------------------------------------------------- step 11: guarded parse
+
+/** Why a guarded parse gave nothing; `detail` is for people, at most 200 characters. */
+export type GuardedParseFailure =
+  | { readonly kind: 'timeout' | 'out-of-memory' }
+  | { readonly kind: 'failed'; readonly detail: string };
+export type GuardedParseOutcome =
+  | { readonly kind: 'parsed'; readonly outlinks: Outlinks }
+  | GuardedParseFailure;
+
+/** Parses where time and memory are limited. `answered` is called once, at any time, also at once; never after the shard's end. */
+export interface GuardedParsePort {
+  parse(page: PageToParse, answered: (outcome: GuardedParseOutcome) => void): void;
 }
 
 /** Step 4, the exact answer behind the Bloom filter. Keys as two unsigned 32-bit halves. */

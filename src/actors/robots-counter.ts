@@ -11,6 +11,8 @@ import type { HostMessage, HostPlaceIdentity, RobotsAnswer, RobotsAsk } from './
 export interface CounterOptions {
   readonly shard: number;
   readonly readsSitemaps: boolean;
+  /** Looks for a sitemap at its well-known place too. */
+  readonly asksWellKnown: boolean;
   readonly router: LinkRouter;
   readonly exchange: LinkExchange;
   readonly offerHost: (hostKey: HostKey, message: HostMessage) => boolean;
@@ -57,13 +59,15 @@ export class RobotsCounter {
     this.#options.offerHost(hostKey, { kind: 'robots-answered', askId, answer });
   }
 
-  /** The rules of an origin are known, and with them the sitemaps they name. */
+  /** The rules of an origin are known, and with them the sitemaps they name. What was routed before ends at the seen set. */
   rulesRead(host: HostPlaceIdentity, origin: string, sitemaps: readonly string[]): void {
-    const { readsSitemaps, exchange } = this.#options;
-    if (!readsSitemaps || sitemaps.length === 0) return;
+    const { readsSitemaps, asksWellKnown, exchange } = this.#options;
+    const named = readsSitemaps ? sitemaps : [];
+    const wanted = asksWellKnown ? [...named, `${origin}/sitemap.xml`] : named;
+    if (wanted.length === 0) return;
     const base = parseBase(`${origin}/robots.txt`);
     assert(base !== undefined, () => `no origin: ${origin}`);
     const source = { base, host: host.host, depth: 0, hops: 0, purpose: 'sitemap' as const };
-    exchange.deal(exchange.routeAll(sitemaps, source), undefined);
+    exchange.deal(exchange.routeAll(wanted, source), undefined);
   }
 }

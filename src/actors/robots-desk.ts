@@ -61,18 +61,30 @@ export class RobotsDesk {
     answer: RobotsAnswer,
     context: ActorContext<HostMessage>,
   ): void {
-    const { services, id, robots, pace } = this.#owner;
+    const { services, id, robots } = this.#owner;
+    const delayBefore = robots.crawlDelaySeconds();
     const step = robots.answered(origin, url, answer, context.wallNow());
     if (step.kind === 'redirected') {
       this.#follow(origin, step.url, context);
       return;
     }
     services.stage.robots(id.hostKey, id.partition, step.row);
-    pace.setCrawlDelay(
-      cappedCrawlDelayMs(robots.crawlDelaySeconds(), services.gapPolicyOf(id.host)),
-    );
+    this.#obeyCrawlDelay(delayBefore);
     if (step.rulesChanged) this.#reviewDenied();
     services.robotsRead(id, origin, step.sitemaps);
+  }
+
+  /** Takes the rules' delay over, and reports one that is cut the first time it is met (DESIGN.md §4). */
+  #obeyCrawlDelay(secondsBefore: number | undefined): void {
+    const { services, id, robots, pace } = this.#owner;
+    const policy = services.gapPolicyOf(id.host);
+    const seconds = robots.crawlDelaySeconds();
+    const keptMs = cappedCrawlDelayMs(seconds, policy);
+    pace.setCrawlDelay(keptMs);
+    const askedMs = (seconds ?? 0) * 1_000;
+    if (askedMs <= keptMs || (secondsBefore ?? 0) * 1_000 > policy.maxCrawlDelayMs) return;
+    services.stage.count('crawl-delays.capped');
+    services.notice({ code: 'crawl-delay-capped', host: id.host, askedMs, keptMs });
   }
 
   #follow(origin: string, url: string, context: ActorContext<HostMessage>): void {

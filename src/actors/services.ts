@@ -39,6 +39,25 @@ export interface AddressBudget {
   release(address: string): void;
 }
 
+/** Error rates of autonomous systems, shared by all threads of the process (domain/asn-backoff.ts). */
+export interface NetworkBackoff {
+  /** The autonomous system of an address; undefined when no table knows it. */
+  networkOf(address: string): number | undefined;
+  /** By what the waits of its hosts are multiplied now; 1 or more. */
+  factorOf(network: number): number;
+  /** One of its hosts was heard. */
+  heard(network: number, voice: 'answered' | 'troubled'): void;
+}
+
+/** Something about a host that its operator should know; nothing fails. */
+export interface HostNotice {
+  readonly code: 'crawl-delay-capped';
+  readonly host: string;
+  /** What the host asked for, and what is kept, milliseconds. */
+  readonly askedMs: number;
+  readonly keptMs: number;
+}
+
 /** How many pages may still be stored (`--max-pages`), shared by all threads. */
 export interface PageAllowance {
   /** Reserves a page. False while stored and reserved pages reach the limit. */
@@ -61,6 +80,7 @@ export interface HostServices {
   readonly stage: CheckpointStage;
   readonly gate: FetchGate;
   readonly addresses: AddressBudget;
+  readonly networks: NetworkBackoff;
   readonly pages: PageAllowance;
   readonly seen: SeenSet;
   /** The operator's pace for a host. */
@@ -74,6 +94,8 @@ export interface HostServices {
   readonly startedAt: WallMs;
   /** Delay of this thread's event loop lately, subtracted from response times (PERFORMANCE.md 8). */
   loopDelayMs(): number;
+  /** Told at most once for each host and cause. */
+  notice(notice: HostNotice): void;
   toShard(message: ShardMessage): void;
   /** Delivers what a port answered to a host actor; dropped when it is gone. */
   toHost(host: ActorRef<HostMessage>, message: HostMessage): void;

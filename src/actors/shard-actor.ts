@@ -76,13 +76,13 @@ export class ShardActor implements Actor<ShardMessage> {
       stage: this.stage,
       waiting: this.#parse,
       exchange: this.#exchange,
-      bodyOf: (pointer) => ports.reader.body(pointer),
-      markParsing: (urlKey) => ports.markParsing(urlKey),
+      ports,
       productToken: options.productToken,
     });
     this.robots = new RobotsCounter({
       shard: options.shard,
       readsSitemaps: options.sitemaps,
+      asksWellKnown: options.wellKnownSitemaps,
       router: ports.router,
       exchange: this.#exchange,
       offerHost: (hostKey, message) => ports.offerHost(hostKey, message),
@@ -112,6 +112,10 @@ export class ShardActor implements Actor<ShardMessage> {
       case 'parse-next':
         this.#parseQueued = false;
         this.#parseNext();
+        break;
+      case 'page-parsed':
+        this.#parsing.pageParsed(message.unparsedId, message.outcome);
+        this.#queueParse();
         break;
       case 'flush':
         this.stage.flush();
@@ -176,14 +180,14 @@ export class ShardActor implements Actor<ShardMessage> {
     return {
       shard: this.#options.shard,
       inFlight: this.gate.inFlight,
-      quiet: this.stage.idle && this.#parse.isIdle && this.#exchange.isIdle,
+      quiet: this.stage.idle && this.#parsing.isIdle && this.#exchange.isIdle,
       waiting: byBand,
       backingOff,
       awaiting: this.#ports.resolvesPending() + this.robots.asksOpen,
       due: this.schedule.countDue(nowMs),
       nextGapInMs: Math.max(this.schedule.nextGapMs() - nowMs, 0),
       nextInMs: Math.max(this.schedule.nextMs() - nowMs, 0),
-      parseBacklog: this.#parse.backlog,
+      parseBacklog: this.#parsing.backlog,
       pendingBytes: this.stage.pendingBytes(),
       linksWaiting: this.#exchange.waiting,
       draining: this.#draining,
@@ -254,7 +258,7 @@ export class ShardActor implements Actor<ShardMessage> {
 
   #mayFetch(): boolean {
     if (this.#paused || this.#draining) return false;
-    if (this.#parse.backlogBytes >= this.#options.backlogBytesMax) return false;
+    if (this.#parsing.backlogBytes >= this.#options.backlogBytesMax) return false;
     return this.stage.pendingBytes() < this.#options.pendingBytesMax;
   }
 
@@ -294,7 +298,7 @@ export class ShardActor implements Actor<ShardMessage> {
   }
 
   #queueParse(): void {
-    if (this.#parseQueued || (this.#parse.backlog === 0 && !this.#parse.isRecovering)) return;
+    if (this.#parseQueued || !this.#parsing.canStep) return;
     this.#parseQueued = true;
     this.#context.tell(this.#context.self, { kind: 'parse-next' });
   }

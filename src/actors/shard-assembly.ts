@@ -17,9 +17,16 @@ import { VirtualActors } from '../runtime/virtual-actors.ts';
 import { HostActor } from './host-actor.ts';
 import { LinkRouter } from './link-router.ts';
 import type { HostMessage, HostPlaceIdentity, ShardMessage } from './messages.ts';
-import type { ResolvePort } from './ports.ts';
+import type { GuardedParsePort, ResolvePort } from './ports.ts';
 import type { SeenCheck } from './seen-check.ts';
-import type { AddressBudget, CrawlPolicy, HostServices, PageAllowance } from './services.ts';
+import type {
+  AddressBudget,
+  CrawlPolicy,
+  HostNotice,
+  HostServices,
+  NetworkBackoff,
+  PageAllowance,
+} from './services.ts';
 import { ShardActor } from './shard-actor.ts';
 import type { ShardOptions, ShardPorts, ShardStatus } from './shard-ports.ts';
 import { StagedReader } from './staged-reader.ts';
@@ -44,10 +51,13 @@ export interface ShardPlan {
 export interface ShardMeans
   extends Omit<
     ShardPorts,
-    'router' | 'offerHost' | 'activeHosts' | 'restHosts' | 'resolvesPending'
+    'router' | 'offerHost' | 'activeHosts' | 'restHosts' | 'resolvesPending' | 'parseGuarded'
   > {
+  readonly guarded: GuardedParsePort;
   readonly resolver: ResolvePort;
   readonly addresses: AddressBudget;
+  readonly networks: NetworkBackoff;
+  readonly notice: (notice: HostNotice) => void;
   readonly pages: PageAllowance;
   readonly seen: SeenCheck;
   readonly hasher: UrlHasher;
@@ -152,6 +162,13 @@ export function assembleShard(
     sendPeer: (peer, message) => means.sendPeer(peer, message),
     storageFailed: (event) => means.storageFailed(event),
     markParsing: (urlKey) => means.markParsing(urlKey),
+    crashesOf: (urlKey) => means.crashesOf(urlKey),
+    parseGuarded: (page) => {
+      const { unparsedId } = page;
+      means.guarded.parse(page, (outcome) =>
+        dispatcher.tell(ref, { kind: 'page-parsed', unparsedId, outcome }),
+      );
+    },
   };
   const ref = dispatcher.spawn<ShardMessage>(
     'shard',
@@ -173,6 +190,8 @@ export function assembleShard(
     stage: self.stage,
     gate: self.gate,
     addresses: means.addresses,
+    networks: means.networks,
+    notice: means.notice,
     pages: means.pages,
     seen: means.seen,
     startedMs: means.startedMs,

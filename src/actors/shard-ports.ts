@@ -4,6 +4,7 @@ import type { HostKey } from '../base/units.ts';
 import type { BandWeights } from './host-schedule.ts';
 import type { LinkRouter } from './link-router.ts';
 import type { HostMessage, HostPlaceIdentity, ShardPeerMessage } from './messages.ts';
+import type { ParsingPorts } from './page-parsing.ts';
 import type { CheckpointPort, FetchPort, StateReader, StorageEvent } from './ports.ts';
 
 /** The shard's own bounds. */
@@ -25,10 +26,12 @@ export interface ShardOptions {
   readonly residentEntriesMax: number;
   /** Reads sitemaps that robots.txt names. */
   readonly sitemaps: boolean;
+  /** Asks each origin for /sitemap.xml too. */
+  readonly wellKnownSitemaps: boolean;
 }
 
 /** What the shard is given by the thread that runs it. */
-export interface ShardPorts {
+export interface ShardPorts extends ParsingPorts {
   readonly fetch: FetchPort;
   readonly checkpoint: CheckpointPort;
   readonly reader: StateReader;
@@ -45,8 +48,6 @@ export interface ShardPorts {
   sendPeer(shard: number, message: ShardPeerMessage): boolean;
   /** Storage cannot go on: the process has to stop in order. */
   storageFailed(event: Extract<StorageEvent, { kind: 'storage-failed' }>): void;
-  /** Notes the page about to be parsed where a crash of this thread leaves it readable, and 0n after. */
-  markParsing(urlKey: bigint): void;
 }
 
 /** What the main thread needs to know to tell whether the crawl is done. */

@@ -4,6 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { HostNotice } from '../actors/services.ts';
 import type { ShardStatus } from '../actors/shard-ports.ts';
 import { CrawlError } from '../base/errors.ts';
 import { PRODUCT_TOKEN, VERSION } from '../base/version.ts';
@@ -16,6 +17,8 @@ import { CrawlMonitor, hostsWaiting } from './crawl-monitor.ts';
 import { CrawlOperations } from './crawl-operations.ts';
 import { CrawlProcess, STOP_GRACE_MS } from './crawl-process.ts';
 import { type CrawlReport, crawlReport, type EndReason, reportText } from './crawl-report.ts';
+import { LiveLists } from './live-lists.ts';
+import { readOptOutFile } from './opt-out-file.ts';
 import { memoryBytes } from './process-memory.ts';
 import { createProgress, type Progress, type ProgressSnapshot } from './progress.ts';
 import { rememberSeeds } from './scope-seeds.ts';
@@ -48,6 +51,9 @@ export async function commandCrawl(
   const seeds = await readSeeds(seedArguments, config.seedsFile);
   checkHasWork(config, seeds);
   const certificates = config.caFile === undefined ? [] : [readCertificate(config.caFile)];
+  const optOut = config.optOutFile === undefined ? [] : readOptOutFile(config.optOutFile).domains;
+  const progress = createProgress(config.progress);
+  const log = new Log({ level: config.logLevel, write: (line) => progress.writeAbove(line) });
   const restoreSignals = listenToSignals(ending);
   let counters = new Map<string, number>();
   const crawl = await CrawlProcess.start(
@@ -56,6 +62,8 @@ export async function commandCrawl(
       userAgent: config.userAgent,
       software: `${PRODUCT_TOKEN}/${VERSION}`,
       trustedCertificates: certificates,
+      optOut,
+      noticed: (notice) => log.info(notice.code, noticeText(notice), { ...notice }),
       failed: (error) => {
         ending.error ??= error;
         ending.reason ??= 'failed';
@@ -69,15 +77,15 @@ export async function commandCrawl(
       };
     },
   );
-  const progress = createProgress(config.progress);
-  const log = new Log({ level: config.logLevel, write: (line) => progress.writeAbove(line) });
   tellStart(log, config, crawl);
   const store = new ReadStore(config.dataDir, WARC_PREFIX);
-  const operations = await openOperations({ crawl, config, store, log });
+  const lists = await LiveLists.open(config, crawl, log);
+  const operations = await openOperations({ crawl, config, store, log, lists });
   const run = new CrawlRun(config, crawl, ending, { startedMs, countersBefore: counters });
   await run.inject(seeds);
   await run.watch(store, progress);
   log.info('ending', `ending: ${ending.reason ?? 'done'}`, { reason: ending.reason ?? 'done' });
+  lists.close();
   await operations.close();
   await store.close();
   progress.close();
@@ -141,6 +149,10 @@ function tellStart(log: Log, config: CrawlConfig, crawl: CrawlProcess): void {
   for (const damage of seenDamage) log.warn('seen-damage', damage);
 }
 
+function noticeText({ host, askedMs, keptMs }: HostNotice): string {
+  return `${host} asks for a Crawl-delay of ${askedMs / 1_000} s; ${keptMs / 1_000} s are kept (maxCrawlDelayMs)`;
+}
+
 /** One run from the first seed to the last commit. */
 class CrawlRun {
   readonly #config: CrawlConfig;
@@ -181,8 +193,15 @@ class CrawlRun {
   async watch(store: ReadStore, progress: Progress): Promise<void> {
     const { lingerSeconds, continuous, maxTimeSeconds } = this.#config;
     const monitor = new CrawlMonitor(lingerSeconds * 1_000);
+    let asked: Promise<void> | undefined;
+    let isFresh = false;
     while (this.#ending.reason === undefined) {
-      await Promise.race([sleep(LOOK_MS), this.#crawl.refresh()]);
+      // A busy shard answers late: what it said before is shown, but only a new answer of all tells whether the crawl is done.
+      asked ??= this.#crawl.refresh().then(() => {
+        isFresh = true;
+        asked = undefined;
+      });
+      await Promise.race([sleep(LOOK_MS), asked]);
       await sleep(LOOK_MS);
       const statuses = this.#crawl.news().map(({ status }) => status);
       this.#peakBytes = Math.max(this.#peakBytes, memoryBytes());
@@ -192,8 +211,9 @@ class CrawlRun {
       if (this.#allowance.isSpent) this.#ending.reason ??= 'max-pages';
       if (maxTimeSeconds !== undefined && seconds >= maxTimeSeconds)
         this.#ending.reason ??= 'max-time';
-      if (!continuous && monitor.isDone(statuses, performance.now()))
+      if (isFresh && !continuous && monitor.isDone(statuses, performance.now()))
         this.#ending.reason ??= 'done';
+      isFresh = false;
     }
   }
 

@@ -1,6 +1,7 @@
 // `node cluster.js parse`: what step 11 finds in a page, as NDJSON (DESIGN.md §9), by the parser the crawl uses. Links are resolved by the
 // WHATWG rules and not canonicalised; those that must not be followed are flagged.
 
+import { parseUrl } from '../base/parse-url.ts';
 import { PRODUCT_TOKEN } from '../base/version.ts';
 import type { PageInput, ParsedPage } from '../domain/page-links.ts';
 import { parsePage } from '../parsers/page-parser.ts';
@@ -28,7 +29,7 @@ export async function commandParse(): Promise<number> {
 
 function answerPage(input: InputObject): object {
   const url = requiredText(input, 'url');
-  if (!URL.canParse(url)) throw new BadInput('url is no absolute URL');
+  if (parseUrl(url) === undefined) throw new BadInput('url is no absolute URL');
   const page: PageInput = {
     url,
     contentType: textField(input, 'contentType'),

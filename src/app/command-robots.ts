@@ -4,6 +4,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { CrawlError } from '../base/errors.ts';
+import { parseUrl } from '../base/parse-url.ts';
 import { PRODUCT_TOKEN } from '../base/version.ts';
 import { parseRobots } from '../domain/robots-parser.ts';
 import { absoluteSitemaps, type RobotsRules, selectRules } from '../domain/robots-rules.ts';
@@ -45,7 +46,7 @@ export async function commandRobots({ words, options, config }: CommandInput): P
     return 0;
   }
   const url = options.url;
-  if (typeof url !== 'string' || !URL.canParse(url)) {
+  if (typeof url !== 'string' || parseUrl(url) === undefined) {
     throw usage(`robots test: needs --url with an absolute URL`);
   }
   const answer = testRobots({

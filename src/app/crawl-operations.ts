@@ -13,6 +13,7 @@ import type { Log, LogLevel } from '../ops/log.ts';
 import type { OperationEntry } from '../ops/operation.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import type { CrawlProcess } from './crawl-process.ts';
+import type { LiveLists } from './live-lists.ts';
 import { type OperatedCrawl, ProcessOperator } from './process-operator.ts';
 import { shardRing } from './shard-plan.ts';
 
@@ -37,8 +38,9 @@ export class CrawlOperations {
     readonly config: CrawlConfig;
     readonly store: ReadStore;
     readonly log: Log;
+    readonly lists: LiveLists;
   }): Promise<CrawlOperations> {
-    const { crawl, config, store, log } = options;
+    const { crawl, config, store, log, lists } = options;
     const { identity } = crawl.storage.opened;
     const hasher = createHasher(await xxhash(), identity.hashSeed);
     const ring = shardRing(config.threads, identity.partitions, hasher);
@@ -50,6 +52,7 @@ export class CrawlOperations {
       setLogLevel: (level) => {
         log.level = level as LogLevel;
       },
+      reload: () => lists.reload(),
       state,
     });
     const path = join(config.dataDir, 'audit', 'operations.ndjson');

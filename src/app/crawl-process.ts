@@ -4,20 +4,25 @@
 
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { InjectedUrl, ShardCommand } from '../actors/messages.ts';
+import type { HostNotice } from '../actors/services.ts';
 import type { ShardStatus } from '../actors/shard-ports.ts';
 import { unreachable } from '../base/assert.ts';
-import { CrawlError } from '../base/errors.ts';
+import type { CrawlError } from '../base/errors.ts';
 import type { CrawlConfig } from '../config/options.ts';
 import { BloomGenerations } from '../runtime/bloom-generations.ts';
 import { type ClockAnchor, RealAlarms, RealClock } from '../runtime/real-clock.ts';
 import { RecentKeys } from '../runtime/recent-keys.ts';
 import { createAllowanceMemory } from '../runtime/shared-allowance.ts';
 import { createBudgetMemory } from '../runtime/shared-budget.ts';
-import { type ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
-import { DEFAULT_POLICY } from '../storage/storage-loop.ts';
-import { StorageThread } from '../storage/storage-owner.ts';
-import { WARC_PREFIX } from '../storage/warc-names.ts';
+import { createWordsMemory } from '../runtime/shared-words.ts';
+import type { ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
+import type { StorageThread } from '../storage/storage-owner.ts';
 import { FilterKeeper } from './filter-keeper.ts';
+import { openCrawl, type PreparedCrawl } from './open-crawl.ts';
+import { ourBug } from './our-bug.ts';
+import { NETWORK_ROWS } from './shard-networks.ts';
+import { ShardWatch } from './shard-watch.ts';
+import { meshOf } from './thread-mesh.ts';
 import type {
   FromShardThread,
   ShardLoad,
@@ -26,21 +31,27 @@ import type {
   SharedMemories,
   ToShardThread,
 } from './thread-plan.ts';
+import { WaitingShard } from './waiting-shard.ts';
 
 /** Rows of the address table: 2^16 (shared-budget.ts). */
 const ADDRESS_ROWS = 65_536;
 /** Bytes of one key in the table of recent keys. */
 const RECENT_KEY_BYTES = 8;
-/** Length at which a frontier or audit log file is followed by the next. */
-const LOG_ROLL_BYTES = 64 * 1024 * 1024;
 /** How long requests in flight may go on after a stop was asked for. */
 export const STOP_GRACE_MS = 5_000;
+
+/** Why a shard whose event loop stands still is given up. */
+const STUCK = 'its event loop has stood still for half a minute';
 
 export interface CrawlProcessOptions {
   readonly config: CrawlConfig;
   readonly userAgent: string;
   readonly software: string;
   readonly trustedCertificates: readonly string[];
+  /** Domains of the opt-out file. */
+  readonly optOut: readonly string[];
+  /** Told what an operator may want to know about a host. */
+  readonly noticed: (notice: HostNotice) => void;
   /** Told once of trouble that ends the crawl. */
   readonly failed: (error: CrawlError) => void;
 }
@@ -57,6 +68,8 @@ interface Shard {
   news: ShardNews | undefined;
   finished: () => void;
   readonly whenFinished: Promise<void>;
+  /** It ended by itself, an actor of it failed, or it is stuck: it answers nothing any more. */
+  isDead: boolean;
 }
 
 export class CrawlProcess {
@@ -65,6 +78,7 @@ export class CrawlProcess {
   readonly #options: CrawlProcessOptions;
   readonly #memories: SharedMemories;
   readonly #filter: FilterKeeper;
+  readonly #watch: ShardWatch;
   readonly #shards: Shard[] = [];
   readonly #answers = new Map<number, (answer: unknown) => void>();
   readonly #statusAnswers = new Map<number, () => void>();
@@ -83,19 +97,23 @@ export class CrawlProcess {
     this.anchor = state.anchor;
     this.#memories = state.memories;
     this.#filter = state.filter;
+    this.#watch = new ShardWatch({
+      dir: options.config.dataDir,
+      shards: options.config.threads,
+      turns: state.memories.turns,
+      parsing: state.memories.parsing,
+      alarms: new RealAlarms(),
+      stuck: (shard) => this.#shardDied(shard, `shard thread ${shard}`, STUCK),
+    });
   }
 
   /**
    * Opens the data directory and starts all threads.
-   * @param storedPages 200 pages that earlier runs stored, for `--max-pages`
    * @throws CrawlError as StorageThread.start does
    */
   static async start(
     options: CrawlProcessOptions,
-    prepare: (storage: StorageThread) => {
-      readonly storedPages: number;
-      readonly scopeSeeds: readonly string[];
-    },
+    prepare: (storage: StorageThread) => PreparedCrawl,
   ): Promise<CrawlProcess> {
     const { config } = options;
     const anchor = new RealClock().anchor;
@@ -104,30 +122,34 @@ export class CrawlProcess {
       if (self.process === undefined) options.failed(error);
       else self.process.#fail(error);
     };
-    const storage = await StorageThread.start(
-      {
-        store: {
-          dir: config.dataDir,
-          partitions: config.partitions,
-          partitionsExplicit: false,
-          warc: {
-            rollBytes: config.warcRollBytes,
-            software: options.software,
-            userAgent: options.userAgent,
-            prefix: WARC_PREFIX,
-          },
-          logRollBytes: LOG_ROLL_BYTES,
-          reserveBytes: config.diskReserveBytes,
-        },
-        policy: { ...DEFAULT_POLICY, fsync: config.fsync, commitWindowMs: config.commitWindowMs },
-      },
-      {
-        onArchiveClosed: () => {},
-        onFailure: fail,
-        onCrash: (error) => fail(ourBug('the storage thread', error)),
+    const exited = (shard: number, exit: ThreadExit): void => {
+      if (self.process !== undefined) self.process.#shardExited(shard, exit);
+    };
+    const waiting = Array.from(
+      { length: config.threads },
+      (_, shard) => new WaitingShard(shard, (exit) => exited(shard, exit)),
+    );
+    const { storage, prepared, suspects } = await openCrawl(options, fail, prepare).catch(
+      async (error) => {
+        await Promise.all(waiting.map((shard) => shard.abandon()));
+        throw error;
       },
     );
-    const prepared = prepare(storage);
+    const { storedPages, scopeSeeds } = prepared;
+    const process = CrawlProcess.#assemble(options, storage, { anchor, storedPages });
+    self.process = process;
+    await process.#fillFilter();
+    await process.#startShards(waiting, { scopeSeeds, suspects });
+    process.#watch.start();
+    return process;
+  }
+
+  static #assemble(
+    options: CrawlProcessOptions,
+    storage: StorageThread,
+    { anchor, storedPages }: { readonly anchor: ClockAnchor; readonly storedPages: number },
+  ): CrawlProcess {
+    const { config } = options;
     const bloom = BloomGenerations.create({
       expectedKeys: config.expectedUrls,
       falsePositiveRate: config.falsePositiveRate,
@@ -137,8 +159,10 @@ export class CrawlProcess {
       bloomReady: new SharedArrayBuffer(4),
       recent: RecentKeys.create(config.recentKeysBytes / RECENT_KEY_BYTES).buffer,
       addresses: createBudgetMemory({ rows: ADDRESS_ROWS, threads: config.threads }),
-      pages: createAllowanceMemory(config.maxPages ?? 0, prepared.storedPages),
+      networks: createWordsMemory(NETWORK_ROWS),
+      pages: createAllowanceMemory(config.maxPages ?? 0, storedPages),
       parsing: new SharedArrayBuffer(8 * config.threads),
+      turns: new SharedArrayBuffer(4 * config.threads),
     };
     const filter = new FilterKeeper({
       dir: config.dataDir,
@@ -146,12 +170,14 @@ export class CrawlProcess {
       ready: memories.bloomReady,
       storage,
     });
-    const process = new CrawlProcess(options, storage, { anchor, memories, filter });
-    self.process = process;
-    if (config.seen === 'bloom') await filter.fill();
-    else filter.fill().catch((error) => fail(ourBug('the rebuild of the Bloom filter', error)));
-    await process.#startShards(prepared.scopeSeeds);
-    return process;
+    return new CrawlProcess(options, storage, { anchor, memories, filter });
+  }
+
+  /** With an exact seen set the shards need not wait for the filter. */
+  async #fillFilter(): Promise<void> {
+    const filled = this.#filter.fill();
+    if (this.#options.config.seen === 'bloom') await filled;
+    else filled.catch((error) => this.#fail(ourBug('the rebuild of the Bloom filter', error)));
   }
 
   get shards(): number {
@@ -169,7 +195,12 @@ export class CrawlProcess {
 
   /** Sends a command to every shard. */
   commandAll(command: ShardCommand): void {
-    for (let shard = 0; shard < this.#shards.length; shard += 1) this.command(shard, command);
+    this.sendAll({ kind: 'command', command });
+  }
+
+  /** Sends a message to every shard. */
+  sendAll(message: ToShardThread): void {
+    for (let shard = 0; shard < this.#shards.length; shard += 1) this.#send(shard, message);
   }
 
   command(shard: number, command: ShardCommand): void {
@@ -185,11 +216,7 @@ export class CrawlProcess {
   async refresh(): Promise<readonly ShardNews[]> {
     await Promise.all(this.#shards.map((_, shard) => this.#askStatus(shard)));
     const buffer = this.#filter.growIfNeeded();
-    if (buffer !== undefined) {
-      for (let shard = 0; shard < this.#shards.length; shard += 1) {
-        this.#send(shard, { kind: 'bloom-grown', buffer });
-      }
-    }
+    if (buffer !== undefined) this.sendAll({ kind: 'bloom-grown', buffer });
     return this.news();
   }
 
@@ -213,31 +240,37 @@ export class CrawlProcess {
   async stop(graceMs: number): Promise<void> {
     if (this.#ending) return;
     this.#ending = true;
-    for (let shard = 0; shard < this.#shards.length; shard += 1) {
-      this.#send(shard, { kind: 'finish', graceMs });
-    }
+    const alive = (): Shard[] => this.#shards.filter(({ isDead }) => !isDead);
+    this.sendAll({ kind: 'finish', graceMs });
     await Promise.all(this.#shards.map(({ whenFinished }) => whenFinished));
-    await Promise.all(this.#shards.map(({ host }) => host.stop()));
+    await Promise.all(alive().map(({ host }) => host.stop()));
+    this.#watch.stop();
     await this.#filter.save();
     await this.storage.close();
+    // A dead shard that still runs has nothing to write, and nobody to write to (DESIGN.md §3).
+    await Promise.all(this.#shards.map(({ host }) => host.terminate()));
   }
 
-  async #startShards(scopeSeeds: readonly string[]): Promise<void> {
-    const { config, userAgent, trustedCertificates } = this.#options;
+  async #startShards(
+    waiting: readonly WaitingShard[],
+    facts: Pick<ShardThreadPlan, 'scopeSeeds' | 'suspects'>,
+  ): Promise<void> {
+    const { config, userAgent, trustedCertificates, optOut } = this.#options;
     const { identity, seenRuns } = this.storage.opened;
     const peers = meshOf(config.threads);
     await Promise.all(
       peers.map(async (peerPorts, shard) => {
         const channel = new MessageChannel();
         const storagePort = this.storage.attach(shard);
-        const workerData: ShardThreadPlan = {
+        const plan: ShardThreadPlan = {
           shard,
           shards: config.threads,
           config,
           userAgent,
           hashSeed: identity.hashSeed,
           partitions: identity.partitions,
-          scopeSeeds,
+          ...facts,
+          optOut,
           trustedCertificates,
           anchor: this.anchor,
           memories: this.#memories,
@@ -246,9 +279,10 @@ export class CrawlProcess {
           controlPort: channel.port2,
           peerPorts,
         };
-        const host = this.#hostOf(shard, channel.port1);
+        const thread = waiting[shard] as WaitingShard;
+        this.#listenTo(shard, thread.host, channel.port1);
         const ports = [storagePort, channel.port2, ...peerPorts.filter((port) => port !== null)];
-        const started = await host.start({ workerData, transfer: ports });
+        const started = await thread.begin(plan, ports);
         if (started.kind === 'ready') return;
         const why = started.kind === 'exited' ? started.exit.error : 'it took too long';
         throw ourBug(`shard thread ${shard}, at its start,`, why);
@@ -256,23 +290,20 @@ export class CrawlProcess {
     );
   }
 
-  #hostOf(shard: number, control: MessagePort): ThreadHost {
-    const host = new ThreadHost({
-      name: `shard-${shard}`,
-      entry: new URL('./shard-thread.js', import.meta.url),
-      alarms: new RealAlarms(),
-      onExit: (exit) => this.#shardExited(shard, exit),
+  #listenTo(shard: number, host: ThreadHost, control: MessagePort): void {
+    let finished = (): void => {};
+    const whenFinished = new Promise<void>((resolve) => {
+      finished = resolve;
     });
-    const { promise, resolve } = withResolvers();
     this.#shards[shard] = {
       host,
       control,
       news: undefined,
-      finished: resolve,
-      whenFinished: promise,
+      finished: () => finished(),
+      whenFinished,
+      isDead: false,
     };
     control.on('message', (message: FromShardThread) => this.#heard(shard, message));
-    return host;
   }
 
   #heard(shard: number, message: FromShardThread): void {
@@ -286,6 +317,9 @@ export class CrawlProcess {
       case 'recovered':
         this.recoveredHosts += message.hosts;
         return;
+      case 'noticed':
+        this.#options.noticed(message.notice);
+        return;
       case 'inspected':
         this.#answers.get(message.id)?.(message.answer);
         this.#answers.delete(message.id);
@@ -294,7 +328,7 @@ export class CrawlProcess {
         // The storage thread has told the main thread itself, with the directory's name.
         return;
       case 'actor-failed':
-        this.#fail(ourBug(`actor ${message.actor}`, `${message.error}\n${message.stack}`));
+        this.#shardDied(shard, `actor ${message.actor}`, `${message.error}\n${message.stack}`);
         return;
       case 'finished':
         entry.finished();
@@ -308,7 +342,24 @@ export class CrawlProcess {
     this.#shards[shard]?.finished();
     if (this.#ending && exit.kind === 'stopped') return;
     if (this.#ending && exit.code === 0) return;
-    this.#fail(ourBug(`shard thread ${shard}`, exit.error || `exit code ${exit.code}`));
+    this.#shardDied(shard, `shard thread ${shard}`, exit.error || `exit code ${exit.code}`);
+  }
+
+  /** Crash-only: the page it was handling is recorded, and the process ends with what is durable. Nobody waits for this shard any more. */
+  #shardDied(shard: number, where: string, how: string): void {
+    const entry = this.#shards[shard];
+    if (entry === undefined || entry.isDead) return;
+    entry.isDead = true;
+    entry.finished();
+    for (const answer of this.#statusAnswers.values()) answer();
+    this.#statusAnswers.clear();
+    try {
+      const [cause = ''] = how.split('\n');
+      this.#fail(ourBug(`${where}${this.#watch.accuse(shard, cause)}`, how));
+    } catch (error) {
+      // The suspect could not be recorded; the death is what has to be told.
+      this.#fail(ourBug(where, `${how}\n${String(error)}`));
+    }
   }
 
   #fail(error: CrawlError): void {
@@ -317,6 +368,7 @@ export class CrawlProcess {
 
   #askStatus(shard: number): Promise<void> {
     const id = this.#nextId++;
+    if (this.#shards[shard]?.isDead === true) return Promise.resolve();
     return new Promise((resolve) => {
       this.#statusAnswers.set(id, resolve);
       this.#send(shard, { kind: 'report-status', id });
@@ -326,36 +378,4 @@ export class CrawlProcess {
   #send(shard: number, message: ToShardThread): void {
     this.#shards[shard]?.control.postMessage(message);
   }
-}
-
-/** A port from each thread to each other one. */
-function meshOf(threads: number): (MessagePort | null)[][] {
-  const rows = Array.from({ length: threads }, () =>
-    new Array<MessagePort | null>(threads).fill(null),
-  );
-  for (let one = 0; one < threads; one += 1) {
-    for (let other = one + 1; other < threads; other += 1) {
-      const { port1, port2 } = new MessageChannel();
-      (rows[one] as (MessagePort | null)[])[other] = port1;
-      (rows[other] as (MessagePort | null)[])[one] = port2;
-    }
-  }
-  return rows;
-}
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve: () => void = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}
-
-function ourBug(where: string, error: unknown): CrawlError {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new CrawlError('internal', `${where} failed: ${text}`, {
-    remedy:
-      'This is a bug of ours: please report it with the lines above. Run the same command again to go on from the last commit.',
-    cause: error,
-  });
 }

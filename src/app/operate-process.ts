@@ -50,6 +50,10 @@ export async function operateProcess(
     case 'checkpoint':
       operated.crawl.commandAll({ kind: 'checkpoint' });
       return done('every shard hands over what it holds');
+    case 'reload': {
+      const read = await operated.reload();
+      return done(read.length === 0 ? 'no optOutFile and no asnTable to read' : read.join('; '));
+    }
     case 'set-log-level':
       operated.setLogLevel(operation.level);
       return done(`log level ${operation.level}`);

@@ -36,6 +36,8 @@ export interface OperatedCrawl {
   readonly reading: CrawlReading;
   readonly shardOf: (partition: number) => number;
   readonly setLogLevel: (level: string) => void;
+  /** Reads the operator's lists again. @returns what was read, a sentence each */
+  readonly reload: () => Promise<readonly string[]>;
   /** What the crawl is doing, for `overview`. */
   readonly state: { paused: boolean; stopping: boolean };
 }

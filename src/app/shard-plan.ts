@@ -6,9 +6,10 @@ import type { ShardPlan } from '../actors/shard-assembly.ts';
 import { assert } from '../base/assert.ts';
 import type { PartitionIndex } from '../base/units.ts';
 import { PRODUCT_TOKEN } from '../base/version.ts';
-import { DomainSet, type HostOverride, HostOverrides } from '../config/host-override.ts';
+import { type HostOverride, HostOverrides } from '../config/host-override.ts';
 import type { CrawlConfig } from '../config/options.ts';
 import { createIdentityRules, type IdentityRules } from '../domain/canonical-query.ts';
+import { parsePermittedHours } from '../domain/permitted-hours.ts';
 import type { GapPolicy } from '../domain/politeness.ts';
 import { Ring } from '../domain/ring.ts';
 import { Scope } from '../domain/scope.ts';
@@ -21,16 +22,20 @@ import type { ShardThreadPlan } from './thread-plan.ts';
 /** Share of the machine's memory that bodies on their way through one process may take, at most. */
 const BODIES_SHARE = 1 / 16;
 const BODIES_BYTES_MAX = 96 * 1024 * 1024;
-/** Queue entries in memory for each thread; at about 250 bytes an entry, 128 MB. */
-const RESIDENT_ENTRIES_MAX = 500_000;
+/** Queue entries in memory for each thread; at about 250 bytes an entry, 50 MB. */
+const RESIDENT_ENTRIES_MAX = 200_000;
 /** Longest wait for the owner of another host to fetch a redirected robots.txt: its gap may be long. */
 const ROBOTS_ASK_MS = 120_000;
 
-export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan {
+/** @param isOptedOut asked for each host each time: its answers may change while the crawl runs */
+export function shardPlanOf(
+  plan: ShardThreadPlan,
+  hasher: UrlHasher,
+  isOptedOut: (host: string) => boolean,
+): ShardPlan {
   const { config, shards, partitions } = plan;
   const ring = shardRing(shards, partitions, hasher);
   const overrides = new HostOverrides(config.hostOverrides);
-  const optOut = new DomainSet(config.optOut);
   const bodies = Math.min(totalmem() * BODIES_SHARE, BODIES_BYTES_MAX) / shards;
   return {
     options: {
@@ -44,6 +49,7 @@ export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan
       backlogBytesMax: bodies,
       residentEntriesMax: RESIDENT_ENTRIES_MAX,
       sitemaps: config.sitemaps,
+      wellKnownSitemaps: config.wellKnownSitemaps,
     },
     policy: {
       gap: gapPolicyOf(config, undefined),
@@ -53,7 +59,7 @@ export function shardPlanOf(plan: ShardThreadPlan, hasher: UrlHasher): ShardPlan
       robotsAskMs: ROBOTS_ASK_MS,
     },
     gapPolicyOf: (host) => gapPolicyOf(config, overrides.of(host)),
-    isOptedOut: (host) => optOut.has(host),
+    isOptedOut,
     rules: identityRulesOf(config),
     scope: new Scope({
       mode: config.scope,
@@ -89,6 +95,7 @@ function gapPolicyOf(config: CrawlConfig, override: HostOverride | undefined): G
     minGapMs: override?.minGapMs ?? config.minGapMs,
     maxCrawlDelayMs: override?.maxCrawlDelayMs ?? config.maxCrawlDelayMs,
     latencyFactor: override?.latencyFactor ?? config.latencyFactor,
+    hours: override?.hours === undefined ? undefined : parsePermittedHours(override.hours),
   };
 }
 

@@ -6,14 +6,17 @@ import xxhash from 'xxhash-wasm';
 import type { ShardPeerMessage } from '../actors/messages.ts';
 import { SeenCheck } from '../actors/seen-check.ts';
 import { assembleShard, type RunningShard } from '../actors/shard-assembly.ts';
+import type { ShardStatus } from '../actors/shard-ports.ts';
 import { unreachable } from '../base/assert.ts';
 import { SeededRandom } from '../base/random.ts';
 import { partitionIndex } from '../base/units.ts';
+import { PRODUCT_TOKEN } from '../base/version.ts';
 import { leastGapMs } from '../config/conflicts.ts';
 import { createHasher } from '../domain/url-key.ts';
 import { AddressGuard } from '../net/address-guard.ts';
 import { DnsResolver } from '../net/resolver.ts';
 import { UndiciFetcher } from '../net/undici-fetcher.ts';
+import { GuardedParser } from '../parsers/guarded-parser.ts';
 import { BloomGenerations } from '../runtime/bloom-generations.ts';
 import { Codec } from '../runtime/codec.ts';
 import type { LinkEnd } from '../runtime/link.ts';
@@ -29,11 +32,22 @@ import { SeenStore } from '../storage/seen-store.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
 import { isShardPeerMessage } from './peer-messages.ts';
 import { answerQuery } from './shard-inspection.ts';
+import { ShardNetworks } from './shard-networks.ts';
+import { ShardOptOut } from './shard-opt-out.ts';
 import { fetchLimitsOf, shardPlanOf } from './shard-plan.ts';
-import type { FromShardThread, ShardThreadPlan, ToShardThread } from './thread-plan.ts';
+import type {
+  FromShardThread,
+  ShardThreadGift,
+  ShardThreadPlan,
+  ToShardThread,
+} from './thread-plan.ts';
 
+/** How often a shard shows that its event loop turns, milliseconds; see shard-watch.ts. */
+const PULSE_MS = 1_000;
 /** How often a finishing shard looks whether it may end, milliseconds. */
 const FINISH_LOOK_MS = 20;
+/** Notices about hosts in one run of a thread; a web can have millions of odd hosts, and they are counted all the same. */
+const NOTICES_MAX = 1_000;
 
 async function start(plan: ShardThreadPlan): Promise<void> {
   const hasher = createHasher(await xxhash(), plan.hashSeed);
@@ -66,10 +80,15 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     new RecentKeys(plan.memories.recent),
     plan.config.seen === 'exact' ? storage.seen : undefined,
   );
+  const guarded = new GuardedParser({ alarms: new RealAlarms(), productToken: PRODUCT_TOKEN });
   const parsing = new BigUint64Array(plan.memories.parsing);
   const peers = new Map<number, LinkEnd<ShardPeerMessage, ShardPeerMessage>>();
   const { config } = plan;
-  const shard: RunningShard = assembleShard(driver.dispatcher, shardPlanOf(plan, hasher), {
+  const optOut = new ShardOptOut(config.optOut, plan.optOut);
+  const networks = new ShardNetworks(plan.memories.networks);
+  const shardPlan = shardPlanOf(plan, hasher, (host) => optOut.has(host));
+  let notices = 0;
+  const shard: RunningShard = assembleShard(driver.dispatcher, shardPlan, {
     fetch: fetcher,
     checkpoint: storage.storage.client,
     reader: storage.storage.client,
@@ -79,6 +98,11 @@ async function start(plan: ShardThreadPlan): Promise<void> {
       gapMs: config.addressGapMs,
       openMax: config.addressInFlightMax,
     }),
+    networks,
+    notice: (notice) => {
+      notices += 1;
+      if (notices <= NOTICES_MAX) report({ kind: 'noticed', notice });
+    },
     pages: new SharedAllowance(plan.memories.pages),
     seen,
     hasher,
@@ -89,15 +113,21 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     sendPeer: (peer, message) => peers.get(peer)?.send(message) ?? false,
     storageFailed: (event) => report({ kind: 'storage-failed', event }),
     markParsing: (urlKey) => Atomics.store(parsing, plan.shard, urlKey),
+    crashesOf: (urlKey) => plan.suspects.get(urlKey) ?? 0,
+    guarded,
   });
   for (const [peer, port] of plan.peerPorts.entries()) {
     if (port !== null) peers.set(peer, linkTo(port, peer, shard));
   }
+  const turns = new Int32Array(plan.memories.turns);
+  const pulse = setInterval(() => Atomics.add(turns, plan.shard, 1), PULSE_MS);
   const end = async (): Promise<void> => {
     driver.stop();
     fetcher.close();
     resolver.close();
     for (const link of peers.values()) link.close();
+    clearInterval(pulse);
+    await guarded.close();
     await storage.storage.close();
     report({ kind: 'finished' });
     control.close();
@@ -108,10 +138,16 @@ async function start(plan: ShardThreadPlan): Promise<void> {
         shard.tell(message.command);
         return;
       case 'report-status':
-        report({ kind: 'status', id: message.id, status: shard.status(), load: loadOf() });
+        report({ kind: 'status', id: message.id, status: statusOf(), load: loadOf() });
         return;
       case 'bloom-grown':
         bloom.adopt(message.buffer);
+        return;
+      case 'opt-out':
+        optOut.replace(message.domains);
+        return;
+      case 'asn-table':
+        void networks.adopt(message.table);
         return;
       case 'finish':
         finish(shard, message.graceMs, end);
@@ -127,6 +163,11 @@ async function start(plan: ShardThreadPlan): Promise<void> {
         unreachable(message);
     }
   });
+  const statusOf = (): ShardStatus => {
+    const status = shard.status();
+    // A message not yet handled may be work: injected URLs, or the end of a request.
+    return driver.dispatcher.isIdle ? status : { ...status, quiet: false };
+  };
   const loadOf = () => {
     const delay = driver.takeLoopDelay();
     return {
@@ -140,8 +181,9 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     };
   };
   onThreadStop(() => finish(shard, 0, end));
-  const shardOf = shardPlanOf(plan, hasher).shardOf;
-  const hosts = shard.recover((partition) => shardOf(partitionIndex(partition)) === plan.shard);
+  const hosts = shard.recover(
+    (partition) => shardPlan.shardOf(partitionIndex(partition)) === plan.shard,
+  );
   report({ kind: 'recovered', hosts });
   threadReady();
 }
@@ -216,4 +258,14 @@ function finish(shard: RunningShard, graceMs: number, end: () => Promise<void>):
   }, FINISH_LOOK_MS);
 }
 
-await start(workerData as ShardThreadPlan);
+/** Waits for the plan; the port is not needed after it. */
+function planOf({ planPort }: ShardThreadGift): Promise<ShardThreadPlan> {
+  return new Promise((resolve) => {
+    planPort.once('message', (plan: ShardThreadPlan) => {
+      planPort.close();
+      resolve(plan);
+    });
+  });
+}
+
+await start(await planOf(workerData as ShardThreadGift));

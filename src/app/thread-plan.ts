@@ -3,8 +3,10 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ShardCommand } from '../actors/messages.ts';
 import type { StorageEvent } from '../actors/ports.ts';
+import type { HostNotice } from '../actors/services.ts';
 import type { ShardStatus } from '../actors/shard-ports.ts';
 import type { CrawlConfig } from '../config/options.ts';
+import type { AsnTable } from '../net/asn-lookup.ts';
 import type { BloomHandle } from '../runtime/bloom-generations.ts';
 import type { TopOrder } from '../runtime/inspection.ts';
 import type { ClockAnchor } from '../runtime/real-clock.ts';
@@ -19,12 +21,21 @@ export interface SharedMemories {
   readonly bloomReady: SharedArrayBuffer;
   readonly recent: SharedArrayBuffer;
   readonly addresses: BudgetMemory;
+  /** Error rates of autonomous systems (shard-networks.ts). */
+  readonly networks: SharedArrayBuffer;
   readonly pages: AllowanceMemory;
   /** One BigUint64 for each shard: the page it is parsing, 0 when none. Read when the shard died. */
   readonly parsing: SharedArrayBuffer;
+  /** One Int32 for each shard that grows while its event loop turns. */
+  readonly turns: SharedArrayBuffer;
 }
 
-/** workerData of a shard thread. */
+/** workerData of a shard thread: its plan comes over the port, once, when the store is open. */
+export interface ShardThreadGift {
+  readonly planPort: MessagePort;
+}
+
+/** What a shard thread begins with. */
 export interface ShardThreadPlan {
   readonly shard: number;
   readonly shards: number;
@@ -35,10 +46,14 @@ export interface ShardThreadPlan {
   readonly partitions: number;
   /** Canonical seeds, for the scope. */
   readonly scopeSeeds: readonly string[];
+  /** What the opt-out file said at the start. */
+  readonly optOut: readonly string[];
   readonly trustedCertificates: readonly string[];
   /** When the process started, by both clocks. */
   readonly anchor: ClockAnchor;
   readonly memories: SharedMemories;
+  /** Pages held responsible for deaths of crawl threads, by URL key, with how many. */
+  readonly suspects: ReadonlyMap<bigint, number>;
   readonly seenRuns: readonly SeenRunEntry[];
   readonly storagePort: MessagePort;
   readonly controlPort: MessagePort;
@@ -51,6 +66,10 @@ export type ToShardThread =
   | { readonly kind: 'command'; readonly command: ShardCommand }
   | { readonly kind: 'report-status'; readonly id: number }
   | { readonly kind: 'bloom-grown'; readonly buffer: SharedArrayBuffer }
+  /** The opt-out file was read again. */
+  | { readonly kind: 'opt-out'; readonly domains: readonly string[] }
+  /** The table of autonomous systems was read. */
+  | { readonly kind: 'asn-table'; readonly table: AsnTable }
   /** Finish: abort what is in flight after `graceMs`, commit, close, end the thread. */
   | { readonly kind: 'finish'; readonly graceMs: number }
   /** A question of an operator; answered by `inspected` with the same id. */
@@ -76,6 +95,7 @@ export type FromShardThread =
       readonly load: ShardLoad;
     }
   | { readonly kind: 'recovered'; readonly hosts: number }
+  | { readonly kind: 'noticed'; readonly notice: HostNotice }
   | { readonly kind: 'inspected'; readonly id: number; readonly answer: unknown }
   | {
       readonly kind: 'storage-failed';

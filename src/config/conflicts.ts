@@ -97,10 +97,14 @@ class ConflictRules {
   }
 
   checkIdentity(): void {
-    const { scope, contact, nodesFile, nodeName } = this.#config;
+    const { scope, contact, userAgent, nodesFile, nodeName } = this.#config;
     if (scope === 'all' && contact === undefined) {
       const what = ' all: needs --contact URL-or-mail, so that site owners can reach you';
       this.#complain(['scope', 'contact'], what);
+    }
+    if (scope === 'all' && contact !== undefined && !userAgent.includes(contact)) {
+      const what = `: does not name the contact ${contact}; with --scope all it must`;
+      this.#complain(['userAgent', 'contact', 'scope'], what);
     }
     if (nodesFile !== undefined) {
       const what = ': this version runs on one machine and cannot join a cluster; leave it out';

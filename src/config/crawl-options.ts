@@ -85,6 +85,12 @@ export const SCOPE_OPTIONS = {
     group: 'What to crawl',
     doc: 'Read the sitemaps that robots.txt files name.',
   }),
+  wellKnownSitemaps: option(BOOLEAN, false, {
+    group: 'What to crawl',
+    doc:
+      'Ask each site for /sitemap.xml too, which robots.txt need not name; ' +
+      'one more request a site, mostly answered 404.',
+  }),
   stripSessions: option(BOOLEAN, true, {
     group: 'What to crawl',
     doc: 'Session identifiers are no part of the identity of a page.',
@@ -145,11 +151,25 @@ export const POLITENESS_OPTIONS = {
     group: 'Politeness',
     doc:
       "Other paces for some hosts: { pattern: '*.example.com', minGapMs?, " +
-      'maxCrawlDelayMs?, latencyFactor? }.',
+      "maxCrawlDelayMs?, latencyFactor?, hours?: '22:00-06:00' (UTC) }.",
   }),
   optOut: option(list(DOMAIN, { countMax: 1_000_000 }), [], {
     group: 'Politeness',
     doc: 'Domains whose owners asked to be left alone: nothing on them or below is fetched.',
+  }),
+  optOutFile: optional(PATH, {
+    group: 'Politeness',
+    doc:
+      'The same as a file that outlives crawls: one domain a line, # starts a comment; a ' +
+      'change takes effect within a second.',
+    defaultText: 'none',
+    example: "'opt-out.txt'",
+  }),
+  asnTable: option(list(PATH, { countMax: 8 }), [], {
+    group: 'Politeness',
+    doc:
+      'Files that tell the autonomous system of an address: .mmdb, or .csv rows start, end, ' +
+      'number. Hosts of one in trouble are asked less. Replaced files are read anew.',
   }),
 } as const;
 

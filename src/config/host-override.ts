@@ -2,7 +2,7 @@
 // to be left alone. Part of step 5 and 8 of a URL's life, as look-ups: exact host first, then each parent domain, so that a list of 100,000
 // domains costs a few hash look-ups a host. Immutable; pure.
 
-import { HOST_PATTERN } from './text-kinds.ts';
+import { DAY_HOURS, HOST_PATTERN } from './text-kinds.ts';
 import { type Bounds, decimal, integer, type Reading, type ValueKind } from './value-kind.ts';
 
 /** What may differ for a host. Absent: as everywhere. */
@@ -12,6 +12,8 @@ export interface HostOverride {
   readonly minGapMs?: number;
   readonly maxCrawlDelayMs?: number;
   readonly latencyFactor?: number;
+  /** `HH:MM-HH:MM` in UTC: the host is asked nothing outside. */
+  readonly hours?: string;
 }
 
 /** Bounds of the gap options, for the crawl as for a host. */
@@ -23,6 +25,7 @@ const FIELDS = {
   minGapMs: integer(GAP_BOUNDS),
   maxCrawlDelayMs: integer(GAP_BOUNDS),
   latencyFactor: decimal(LATENCY_FACTOR_BOUNDS),
+  hours: DAY_HOURS,
 } as const satisfies Record<keyof HostOverride, ValueKind<unknown>>;
 
 const EXPECTED = `an object { pattern, ${Object.keys(FIELDS).slice(1).join('?, ')}? }`;

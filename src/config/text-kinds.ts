@@ -4,6 +4,7 @@
 
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
+import { parseUrl } from '../base/parse-url.ts';
 import { text } from './value-kind.ts';
 
 /** Longest path a Unix socket can be bound to, in bytes: `sun_path` has 108 with the final NUL (unix(7)). */
@@ -67,7 +68,7 @@ export const CONTACT = text({
   placeholder: 'URL|MAIL',
   parse: (value) => {
     if (value.length > 256 || !FIELD_VALUE.test(value) || /[\s()]/.test(value)) return undefined;
-    if (/^https?:\/\//i.test(value)) return URL.canParse(value) ? value : undefined;
+    if (/^https?:\/\//i.test(value)) return parseUrl(value) === undefined ? undefined : value;
     return MAIL.test(value.replace(/^mailto:/i, '')) ? value : undefined;
   },
 });
@@ -166,4 +167,14 @@ export const PARAMETER_NAME = text({
   expected: 'the name of a query parameter, perhaps ending in * for any ending',
   placeholder: 'NAME',
   parse: (value) => (/^[^\s*&=#]{1,100}\*?$/.test(value) ? value.toLowerCase() : undefined),
+});
+
+/** Hours of the day in UTC (domain/permitted-hours.ts reads them). */
+export const DAY_HOURS = text({
+  expected: 'hours of the day in UTC such as 22:00-06:00',
+  placeholder: 'HH:MM-HH:MM',
+  parse: (value) => {
+    const isHours = /^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/.test(value);
+    return isHours && value.slice(0, 5) !== value.slice(6) ? value : undefined;
+  },
 });

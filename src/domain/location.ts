@@ -3,6 +3,7 @@
 // write UTF-8 there unescaped, host names included. Bytes that are no UTF-8 are escaped one by one, as browsers do
 // (web platform tests, fetch/api/redirect/redirect-location-escape).
 
+import { parseUrl } from '../base/parse-url.ts';
 import { headerValues } from './header-list.ts';
 
 /** What an answer's Location comes to. */
@@ -58,8 +59,8 @@ export function resolveLocation(location: string, baseUrl: string): string | und
 
 function judgeLocation(location: string, baseUrl: string): RedirectTarget {
   const reference = decodeRawBytes(location);
-  if (!URL.canParse(reference, baseUrl)) return { kind: 'refused', reason: 'invalid' };
-  const url = new URL(reference, baseUrl);
+  const url = parseUrl(reference, baseUrl);
+  if (url === undefined) return { kind: 'refused', reason: 'invalid' };
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return { kind: 'refused', reason: 'scheme' };
   }

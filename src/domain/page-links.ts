@@ -2,7 +2,9 @@
 // the usual way of parsing, inline on a crawl thread: linear, synchronous, never throwing, bounded by the scanner's limits. HTML and
 // XHTML are scanned; sitemaps and feeds are recognised by their content; other types have no links here but those of their headers.
 // Links are resolved by the WHATWG rules, as a browser would request them, and left for step 1 to canonicalise.
+
 import { unreachable } from '../base/assert.ts';
+import { parseUrl } from '../base/parse-url.ts';
 import { usesUtf8InQueries } from './charset-codec.ts';
 import { parseLinkHeader } from './link-header.ts';
 import { type PageScan, scanLinks } from './link-scanner.ts';
@@ -127,7 +129,7 @@ function assemble(page: PageInput, scan: PageScan | undefined, fingerprint: Simh
   const refresh = refreshOf(page, scan?.refresh, resolver);
   return {
     links: resolver.links(),
-    base: URL.canParse(base) ? base : page.url,
+    base: parseUrl(base) === undefined ? page.url : base,
     ...(scan === undefined ? {} : { charset: scan.charset }),
     ...(canonical === undefined ? {} : { canonical }),
     noindex,
@@ -201,8 +203,9 @@ function isSameDocument(reference: string): boolean {
 function baseOf(page: string, reference: string | undefined, encoding: string): string {
   if (reference === undefined) return page;
   const encoded = encodeReference(reference, encoding);
-  if (!URL.canParse(encoded, page)) return '';
-  const { href, protocol } = new URL(encoded, page);
+  const url = parseUrl(encoded, page);
+  if (url === undefined) return '';
+  const { href, protocol } = url;
   return protocol === 'data:' || protocol === 'javascript:' ? page : href;
 }
 

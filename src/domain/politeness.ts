@@ -1,9 +1,12 @@
 // The pace of one host: how long to wait between the end of one request and the start of the next (steps 7 and 8 of a URL's life;
 // DESIGN.md §4). Pure functions over plain numbers, so that the simulator, the audit and the crawl share one rule.
 //
-//   gap = max(minGapMs, crawl delay (capped), latencyFactor × smoothed response time (capped)) × penalty
+//   gap = max(minGapMs, crawl delay (capped), latencyFactor × smoothed response time (capped)) × penalty × factor of the network
 //
-// What looks like overload multiplies the penalty; each success lowers it a little, so a host that complained is trusted again slowly.
+// What looks like overload multiplies the penalty; each success lowers it a little, so a host that complained is trusted again slowly. The
+// factor is that of the host's autonomous system (asn-backoff.ts).
+
+import type { PermittedHours } from './permitted-hours.ts';
 
 /** The operator's limits. All in milliseconds unless named otherwise. */
 export interface GapPolicy {
@@ -13,6 +16,8 @@ export interface GapPolicy {
   readonly maxCrawlDelayMs: number;
   /** Multiple of the smoothed response time that is waited; 0 turns adaptation off. */
   readonly latencyFactor: number;
+  /** When the host may be asked at all; undefined: always. */
+  readonly hours?: PermittedHours | undefined;
 }
 
 /** What is known of a host's pace. */
@@ -40,11 +45,14 @@ export const RETRY_AFTER_MAX_MS = 86_400_000;
 
 export const FRESH_GAP: GapState = { smoothedMs: 0, penalty: 1, failuresInRow: 0, crawlDelayMs: 0 };
 
-/** The gap in force, in milliseconds. */
-export function gapMsOf(state: GapState, policy: GapPolicy): number {
+/**
+ * The gap in force, in milliseconds.
+ * @param networkFactor of the host's network, 1 or more; penalty and factor together are capped as the penalty is
+ */
+export function gapMsOf(state: GapState, policy: GapPolicy, networkFactor = 1): number {
   const adaptive = Math.min(policy.latencyFactor * state.smoothedMs, LATENCY_GAP_MAX_MS);
   const base = Math.max(policy.minGapMs, state.crawlDelayMs, adaptive);
-  return base * state.penalty;
+  return base * Math.min(state.penalty * networkFactor, PENALTY_MAX);
 }
 
 /** The crawl delay to keep for a robots.txt value in seconds; 0 when it has none. */

@@ -3,6 +3,7 @@
 // Invariants: plain encodable data (strings, numbers, booleans, arrays), in parallel arrays because a million hosts may
 // hold one each; no string keeps the file it was cut from alive. Agent names are only ever compared, never used as
 // property names, so that an agent called `constructor` is an agent like any other.
+import { parseUrl } from '../base/parse-url.ts';
 import {
   ANY_AGENT,
   agentToken,
@@ -83,7 +84,7 @@ export function absoluteSitemaps(
 ): string[] {
   const urls = new Set<string>();
   for (const sitemap of sitemaps) {
-    const url = URL.canParse(sitemap, robotsUrl) ? new URL(sitemap, robotsUrl) : undefined;
+    const url = parseUrl(sitemap, robotsUrl);
     if (url?.protocol === 'http:' || url?.protocol === 'https:') urls.add(url.href);
   }
   return [...urls];

@@ -4,6 +4,8 @@
 // only read, never entered in the owner's tables under its own name. Invariants: nothing here throws; only http and
 // https come out; a host name with a trailing dot is the same host, since the canonical URL drops that dot too.
 
+import { parseUrl } from '../base/parse-url.ts';
+
 /** Redirects to follow before the file counts as unavailable (RFC 9309 §2.3.1.2: at least five). */
 export const ROBOTS_REDIRECTS_MAX = 5;
 
@@ -68,7 +70,6 @@ export function isRobotsRedirect(status: number): boolean {
 }
 
 function httpUrl(url: string, base: string | undefined): URL | undefined {
-  if (!URL.canParse(url, base)) return undefined;
-  const parsed = new URL(url, base);
-  return parsed.protocol === 'http:' || parsed.protocol === 'https:' ? parsed : undefined;
+  const parsed = parseUrl(url, base);
+  return parsed?.protocol === 'http:' || parsed?.protocol === 'https:' ? parsed : undefined;
 }

@@ -2,6 +2,7 @@
 // content, not its type or name, since both are often wrong. The reader is tolerant: namespaces are ignored, unclosed elements end
 // where the next begins, a bad date or priority loses nothing but itself. Linear; bounded by LOCATIONS_MAX and SITEMAP_BYTES_MAX.
 // Unpacking is the caller's part (parsers/sitemap-bytes.ts), as this layer does no I/O.
+import { parseUrl } from '../base/parse-url.ts';
 import { detectCharset } from './charset.ts';
 import { decodeSlice } from './charset-codec.ts';
 import { FeedReader } from './feed-reader.ts';
@@ -109,7 +110,7 @@ function resolveLocation(location: string, url: string): string | undefined {
   if (/^[a-z][a-z0-9+-]*:/i.test(trimmed) || trimmed.startsWith('/')) {
     return resolveReference(trimmed, url);
   }
-  const host = URL.canParse(url) ? new URL(url).host : '';
+  const host = parseUrl(url)?.host ?? '';
   const named = /^www\./i.test(trimmed) || (host !== '' && trimmed.startsWith(`${host}/`));
   return resolveReference(named ? `http://${trimmed}` : trimmed, url);
 }

@@ -2,6 +2,7 @@
 // writes the request line, Host and Connection itself; the text here repeats its form to the byte, and a test compares them on the wire.
 // Identity is plain: the product token with a contact in User-Agent, From where the operator wants it (RFC 9110 §10.1.2, §10.1.5).
 
+import { parseUrl } from '../base/parse-url.ts';
 import { parseHttpDate } from '../domain/http-date.ts';
 import { ACCEPT_ENCODING } from './content-decoding.ts';
 
@@ -50,8 +51,9 @@ export function requestTarget(url: string): RequestTarget | undefined {
 }
 
 function parsedTarget(url: string): RequestTarget | undefined {
-  if (!URL.canParse(url)) return undefined;
-  const { origin, protocol, hostname, host, port, pathname, search } = new URL(url);
+  const parsed = parseUrl(url);
+  if (parsed === undefined) return undefined;
+  const { origin, protocol, hostname, host, port, pathname, search } = parsed;
   const secure = protocol === 'https:';
   if ((!secure && protocol !== 'http:') || hostname === '') return undefined;
   const number = port === '' ? (secure ? 443 : 80) : Number(port);

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CrawlError } from '../base/errors.ts';
+import { parseUrl } from '../base/parse-url.ts';
 import { CrawlWatch } from './crawl-watch.ts';
 import { dashboardFiles } from './dashboard-files.ts';
 import { EventStreams } from './event-stream.ts';
@@ -153,9 +154,8 @@ function textAnswer(status: number, text: string): HttpAnswer {
 
 function parsedTarget(target: string): URL | undefined {
   // The origin is a placeholder: only path and query are used. `//x` would name a host.
-  return target.startsWith('/') && !target.startsWith('//') && URL.canParse(target, 'http://local')
-    ? new URL(target, 'http://local')
-    : undefined;
+  const isPath = target.startsWith('/') && !target.startsWith('//');
+  return isPath ? parseUrl(target, 'http://local') : undefined;
 }
 
 function send(response: ServerResponse, answer: HttpAnswer, method: string): void {

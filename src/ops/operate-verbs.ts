@@ -42,6 +42,10 @@ export const OPERATE_VERBS: readonly Verb[] = [
     words: [0, 0],
     prepare: () => doing({ kind: 'checkpoint' }),
   }),
+  operate('reload', 'reload', 'read opt-out file and ASN table again', {
+    words: [0, 0],
+    prepare: () => doing({ kind: 'reload' }),
+  }),
   operate('log', `log ${LOG_LEVELS.join('|')}`, 'set the log level', {
     words: [1, 1],
     completions: LOG_LEVELS,

@@ -1,5 +1,5 @@
 // The parser of RSS and Atom feeds (step 11): their entries become links to follow, so that a site's news are found soon.
-import { extractLinks } from '../domain/page-links.ts';
+import { extractLinks, type PageInput } from '../domain/page-links.ts';
 import type { Parser } from './parser.ts';
 
 const FEED_TYPES = new Set([
@@ -10,8 +10,8 @@ const FEED_TYPES = new Set([
 ]);
 
 /** Accepts the feeds' own types; a feed under a general XML type is recognised by pageParser, by its root. */
-export const feedParser: Parser = {
+export const feedParser = {
   name: 'feed',
-  accepts: (essence) => FEED_TYPES.has(essence),
-  parse: (page) => extractLinks(page),
-};
+  accepts: (essence: string) => FEED_TYPES.has(essence),
+  parse: (page: PageInput) => extractLinks(page),
+} satisfies Parser;

@@ -4,18 +4,16 @@
 import { parseMediaType } from '../domain/media-type.ts';
 import type { PageInput, ParsedPage } from '../domain/page-links.ts';
 import { pageParser } from './page-parser.ts';
-import { chooseParser, type Parser } from './parser.ts';
-
-/** In order of preference. */
-const PARSERS: readonly Parser[] = [pageParser];
+import { chooseParser } from './parser.ts';
+import { PARSERS } from './parser-list.ts';
 
 /** What travels back: everything but the fingerprint in its inner form, which `simhash` says already. */
 export type GuardedPage = Omit<ParsedPage, 'fingerprint'>;
 
 /** Parses one page. @throws anything: the page then fails alone */
-export function run(page: PageInput): GuardedPage {
+export async function run(page: PageInput): Promise<GuardedPage> {
   const { essence } = parseMediaType(page.contentType ?? '');
   const parser = chooseParser(PARSERS, essence, page) ?? pageParser;
-  const { fingerprint: _, ...parsed } = parser.parse(page);
+  const { fingerprint: _, ...parsed } = await parser.parse(page);
   return parsed;
 }

@@ -1,15 +1,15 @@
 // The parser of pages, sitemaps and feeds (step 11): unpacks what is packed inside the body, then reads it as the crawl thread would.
-// It is what `node cluster.js parse` and replay run, and the last parser of the guarded pool's list.
+// It is what `node cluster.js parse` runs.
 import { extractLinks, type PageInput, type ParsedPage } from '../domain/page-links.ts';
 import type { Parser } from './parser.ts';
 import { unpackSitemap } from './sitemap-bytes.ts';
 
 /** Reads every type, if only for its headers. */
-export const pageParser: Parser = {
+export const pageParser = {
   name: 'page',
   accepts: () => true,
   parse: parsePage,
-};
+} satisfies Parser;
 
 /**
  * Parses a stored page; a gzip file is read as the sitemap it may be. Never throws.

@@ -11,8 +11,8 @@ export interface Parser {
    * @param essence `type/subtype`, lower case, without parameters; empty when the page has no Content-Type
    */
   accepts(essence: string, page: PageInput): boolean;
-  /** Reads one page. @throws anything: the page then fails alone */
-  parse(page: PageInput): ParsedPage;
+  /** Reads one page. @throws anything, or rejects: the page then fails alone */
+  parse(page: PageInput): ParsedPage | Promise<ParsedPage>;
 }
 
 /**

@@ -228,7 +228,11 @@ function packRow(row: PageRow): Buffer {
 
 function packRows(writer: ByteWriter, batch: CheckpointBatch): void {
   const removals = batch.chunkRemovals.length + batch.deniedRemovals.length;
-  const puts = batch.hosts.length + batch.robots.length + batch.chunks.length + batch.denied.length;
+  const { hosts, robots, chunks, denied, pageRows } = batch;
+  const puts = [hosts, robots, chunks, denied, pageRows].reduce(
+    (sum, { length }) => sum + length,
+    0,
+  );
   writer.varint(removals + puts);
   const write = (table: BatchTable, key: Buffer, value: Buffer | undefined) =>
     writeRow(writer, { table: BATCH_TABLES.indexOf(table), key, value });
@@ -236,20 +240,24 @@ function packRows(writer: ByteWriter, batch: CheckpointBatch): void {
   for (const removal of batch.deniedRemovals) {
     write('denied', urlRowKey(removal.partition, removal.hostKey, removal.urlKey), undefined);
   }
-  for (const { hostKey, row } of batch.hosts) {
+  for (const { hostKey, row } of hosts) {
     write('hosts', hostRowKey(row.partition, hostKey), encodeHostRow(row));
   }
-  for (const { hostKey, partition, row } of batch.robots) {
+  for (const { hostKey, partition, row } of robots) {
     write('robots', robotsRowKey(partition, hostKey, row.origin), encodeRobotsRow(row));
   }
-  for (const chunk of batch.chunks) {
+  for (const chunk of chunks) {
     const first = chunk.entries[0];
     assert(first !== undefined, () => 'chunk without entries');
     const key = chunkRowKey({ ...chunk, firstSequence: first.sequence });
     write('chunks', key, encodeChunk(chunk.entries));
   }
-  for (const { partition, hostKey, band, entry } of batch.denied) {
+  for (const { partition, hostKey, band, entry } of denied) {
     write('denied', urlRowKey(partition, hostKey, entry.urlKey), encodeDenied(band, entry));
+  }
+  for (const { partition, hostKey, urlKey, row } of pageRows) {
+    const value = placePage(packRow(row), undefined, row.duplicateOf);
+    write('pages', urlRowKey(partition, hostKey, urlKey), value);
   }
 }
 

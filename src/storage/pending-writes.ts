@@ -63,13 +63,14 @@ export class PendingWrites {
   add(batch: CheckpointBatch, rows: readonly (PageRow | undefined)[]): void {
     const { sequence } = batch;
     const { hosts, robots, chunks, chunkRemovals, denied, deniedRemovals, parsedIds } = batch;
-    const urlKeys = batch.pages.map(({ urlKey }) => urlKey);
+    const urlKeys = [...batch.pages, ...batch.pageRows].map(({ urlKey }) => urlKey);
     const kept = { hosts, robots, chunks, chunkRemovals, denied, deniedRemovals, parsedIds };
     this.#written.push({ sequence, urlKeys, rows: kept });
     for (const [index, page] of batch.pages.entries()) {
       const value = rows[index];
       if (value !== undefined) this.#pages.set(page.urlKey, { value, sequence });
     }
+    for (const { urlKey, row } of batch.pageRows) this.#pages.set(urlKey, { value: row, sequence });
     for (const { hostKey, row } of hosts) this.#hosts.set(hostKey, { value: row, sequence });
     for (const { hostKey, row } of robots) {
       inner(this.#robots, hostKey).set(row.origin, { value: row, sequence });

@@ -43,6 +43,20 @@ const receiptsOf = (session: StoreSession) =>
     message.kind === 'committed' ? message.receipts : [],
   );
 
+test('CheckpointService.commit replaces the row of a committed page, pointer kept', () =>
+  withSession((session) => {
+    const page = fetched(3, 33, answer('<a href=x>hello</a>'));
+    session.submit(0, batchOf(1, { pages: [page] }));
+    session.commit();
+    const { hostKey, partition, urlKey } = page;
+    const row = session.reader.page(hostKey, partition, urlKey);
+    ok(row?.pointer);
+    const failed = { ...row, failure: 'parse-crashed' } as const;
+    session.submit(0, batchOf(2, { pageRows: [{ hostKey, partition, urlKey, row: failed }] }));
+    session.commit();
+    deepStrictEqual(session.reader.page(hostKey, partition, urlKey), failed);
+  }));
+
 test('CheckpointService.commit stores a page so that its row leads back to its body', () =>
   withSession((session) => {
     const page = fetched(3, 33, answer('<a href=x>hello</a>'));

@@ -24,6 +24,10 @@ const REFUSED: readonly (readonly [line: string, stderr: RegExp])[] = [
   ['--config . a.com', /^hostler: \.: cannot be loaded: /],
   ['--nodes hosts.txt a.com', /^hostler: --nodes: this version runs on one machine/],
   ['--scope all a.com', /^hostler: --scope all: needs --contact/],
+  [
+    '--scope all --contact a@b.com --user-agent me a.com',
+    /^hostler: --user-agent: does not name the contact a@b\.com; with --scope all it must\n/,
+  ],
   ['robots test', /^hostler: robots test: needs --robots FILE/],
   ['robots probe', /^hostler: robots: expected test or show/],
 ];

@@ -19,16 +19,22 @@ export interface CommandResult {
 /**
  * Runs a command to its end.
  * @param argv what follows `node cluster.js`
- * @param options.input standard input, by default empty; `cwd` by default the project; `timeoutMs` by default 15,000
+ * @param options.input standard input, by default empty; `cwd` by default the project; `timeoutMs` by default 15,000; `env` is added
  */
 export function runCommand(
   argv: readonly string[],
-  options: { readonly input?: string; readonly cwd?: string; readonly timeoutMs?: number } = {},
+  options: {
+    readonly input?: string;
+    readonly cwd?: string;
+    readonly timeoutMs?: number;
+    readonly env?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<CommandResult> {
-  const { input = '', cwd = PROJECT_ROOT, timeoutMs = 15_000 } = options;
+  const { input = '', cwd = PROJECT_ROOT, timeoutMs = 15_000, env = {} } = options;
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [join(PROJECT_ROOT, 'cluster.js'), ...argv], {
       cwd,
+      env: { ...process.env, ...env },
       timeout: timeoutMs,
       killSignal: 'SIGKILL',
     });

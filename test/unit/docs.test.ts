@@ -64,7 +64,7 @@ test('docs: decisions are numbered from 0001 without holes, in name and heading'
   }
 });
 
-test('docs/INVARIANTS.md names for each invariant files with assertions and files that check it', () => {
+test('docs/INVARIANTS.md names for each invariant its assertions, its checks and its mutant', () => {
   const rows = read('docs/INVARIANTS.md')
     .split('\n')
     .filter((line) => /^\| I\d+ /.test(line))
@@ -73,7 +73,7 @@ test('docs/INVARIANTS.md names for each invariant files with assertions and file
     rows.map(([, number]) => number),
     Array.from({ length: INVARIANTS }, (_, at) => `I${at + 1}`),
   );
-  for (const [, number, claim, assertedIn = '', checkedBy = ''] of rows) {
+  for (const [, number, claim, assertedIn = '', checkedBy = '', mutant = ''] of rows) {
     ok(claim !== '', number);
     if (assertedIn !== 'none') ok(filesNamed(assertedIn).length > 0, `${number}: ${assertedIn}`);
     for (const file of filesNamed(assertedIn)) {
@@ -81,5 +81,7 @@ test('docs/INVARIANTS.md names for each invariant files with assertions and file
     }
     const checks = filesNamed(checkedBy);
     ok(checks.length > 0 && checks.every((file) => file.startsWith('test/')), `${number}`);
+    const patch = read(join('test', 'mutants', `${mutant.replaceAll('`', '')}.patch`));
+    ok(patch.includes(`Invariant: ${number}\n`), `${number}: ${mutant}`);
   }
 });

@@ -116,6 +116,11 @@ test('in runtime only real-*.ts touches the clocks and timers of the machine', (
   deepStrictEqual(wrong, []);
 });
 
+test('nobody asks URL.canParse, which denies good URLs in Node 20', () => {
+  const askers = sources.filter(({ code }) => code.includes('canParse')).map(({ path }) => path);
+  deepStrictEqual(askers, []);
+});
+
 test('FetchPermit is made by HostPace alone', () => {
   const makers = sources
     .filter(({ code }) => code.includes('new FetchPermit('))

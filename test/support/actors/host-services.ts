@@ -5,7 +5,7 @@ import { CheckpointStage } from '../../../src/actors/checkpoint-stage.ts';
 import { FetchGate } from '../../../src/actors/fetch-gate.ts';
 import type { HostPlaceIdentity } from '../../../src/actors/messages.ts';
 import type { DeniedCheckpoint } from '../../../src/actors/ports.ts';
-import type { HostServices } from '../../../src/actors/services.ts';
+import type { HostNotice, HostServices } from '../../../src/actors/services.ts';
 import { StagedReader } from '../../../src/actors/staged-reader.ts';
 import { monotonicMs, partitionIndex, type UrlKey, wallMs } from '../../../src/base/units.ts';
 import { CRAWL_RULES, canonicalize } from '../../../src/domain/canonical-url.ts';
@@ -19,6 +19,9 @@ export interface LentServices {
   readonly services: HostServices;
   readonly checkpoint: RecordingCheckpoint;
   readonly seen: Set<bigint>;
+  readonly notices: HostNotice[];
+  /** Hosts that asked to be left alone; may change. */
+  readonly optedOut: Set<string>;
   readonly id: HostPlaceIdentity;
 }
 
@@ -37,6 +40,8 @@ export function lendServices(
     full: () => {},
   });
   const seen = new Set<bigint>();
+  const notices: HostNotice[] = [];
+  const optedOut = new Set<string>();
   const canonicalOf = (url: string): string => {
     const canonical = canonicalize(url, CRAWL_RULES);
     return canonical.kind === 'canonical' ? canonical.canonical : url;
@@ -56,6 +61,8 @@ export function lendServices(
     stage,
     gate: new FetchGate(new RecordingFetch(), 1, () => {}),
     addresses: { tryTake: () => ({ kind: 'taken' }), release: () => {} },
+    networks: { networkOf: () => undefined, factorOf: () => 1, heard: () => {} },
+    notice: (notice) => notices.push(notice),
     pages: { tryReserve: () => true, settle: () => {} },
     seen: {
       addIfNew: (key) => {
@@ -66,7 +73,7 @@ export function lendServices(
     },
     gapPolicyOf: () => GAP,
     leastGapMsOf: () => 0,
-    isOptedOut: () => false,
+    isOptedOut: (host) => optedOut.has(host),
     startedMs: monotonicMs(0),
     startedAt: wallMs(1_700_000_000_000),
     loopDelayMs: () => 0,
@@ -82,5 +89,5 @@ export function lendServices(
   };
   const host = 'site.test';
   const id = { host, hostKey: hasher.hostKey(host), partition: partitionIndex(0) };
-  return { services, checkpoint, seen, id };
+  return { services, checkpoint, seen, notices, optedOut, id };
 }

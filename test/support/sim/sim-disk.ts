@@ -119,6 +119,7 @@ export class SimDisk {
     }
     for (const entry of batch.discovered) this.#log(entry);
     for (const id of batch.parsedIds) this.unparsed.delete(id);
+    for (const { urlKey, row } of batch.pageRows) this.pages.set(urlKey, row);
     for (const [name, by] of Object.entries(batch.counters)) {
       this.counters.set(name, (this.counters.get(name) ?? 0) + by);
     }

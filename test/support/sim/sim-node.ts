@@ -1,7 +1,8 @@
 // One run of the process: shards put together by the very code that runs in production (actors/shard-assembly.ts), on simulated ports. A
 // crash kills the run; the disk and the web go on, and another run starts on them, perhaps with another number of shards.
 import type { HostOperation, ShardMessage } from '../../../src/actors/messages.ts';
-import type { StorageEvent } from '../../../src/actors/ports.ts';
+import { outlinksOf } from '../../../src/actors/page-outlinks.ts';
+import type { GuardedParsePort, StorageEvent } from '../../../src/actors/ports.ts';
 import {
   assembleShard,
   type RunningShard,
@@ -9,12 +10,14 @@ import {
 } from '../../../src/actors/shard-assembly.ts';
 import type { SeededRandom } from '../../../src/base/random.ts';
 import type { MonotonicMs, WallMs } from '../../../src/base/units.ts';
+import { type BaseUrl, parseBase } from '../../../src/domain/base-url.ts';
 import { CRAWL_RULES } from '../../../src/domain/canonical-url.ts';
 import { partitionOf, Ring } from '../../../src/domain/ring.ts';
 import { Scope } from '../../../src/domain/scope.ts';
 import { trapOptions } from '../../../src/domain/traps.ts';
 import { createAllowanceMemory, SharedAllowance } from '../../../src/runtime/shared-allowance.ts';
 import { createBudgetMemory, SharedBudget } from '../../../src/runtime/shared-budget.ts';
+import { createWordsMemory } from '../../../src/runtime/shared-words.ts';
 import { VirtualDispatcher } from '../../../src/runtime/virtual-dispatcher.ts';
 import type { World } from '../world/world.ts';
 import type { SimDisk } from './sim-disk.ts';
@@ -22,6 +25,7 @@ import { SimDns } from './sim-dns.ts';
 import { SimFetch, type SimFetchOptions } from './sim-fetch.ts';
 import type { SimKernel } from './sim-kernel.ts';
 import { SimLinks } from './sim-links.ts';
+import { SimNetworks } from './sim-networks.ts';
 import type { Boundary, SimPlan } from './sim-plan.ts';
 import { SimReceipts } from './sim-receipts.ts';
 import { SimSeen } from './sim-seen.ts';
@@ -157,6 +161,7 @@ export class SimNode {
     const { kernel, plan, world } = this.#options;
     const seen = this.#seen;
     const budget = createBudgetMemory({ rows: 1024, threads: this.dispatchers.length });
+    const networks = createWordsMemory(64);
     const budgetPlan = { gapMs: plan.addressGapMs, openMax: 2 };
     return this.dispatchers.map(({ dispatcher }, shard) =>
       assembleShard(dispatcher, this.#planOf(shard, world), {
@@ -165,6 +170,8 @@ export class SimNode {
         reader: this.storage.client(shard),
         resolver: this.#dns,
         addresses: new SharedBudget(budget, { thread: shard, ...budgetPlan }),
+        networks: new SimNetworks(networks),
+        notice: () => kernel.count('notice'),
         pages: this.allowance,
         seen: seen.check(),
         hasher: kernel.hasher,
@@ -177,6 +184,8 @@ export class SimNode {
           this.hasStorageFailed = true;
         },
         markParsing: () => {},
+        crashesOf: () => 0,
+        guarded: SIM_GUARDED,
       }),
     );
   }
@@ -201,6 +210,7 @@ export class SimNode {
         backlogBytesMax: plan.backlogBytesMax,
         residentEntriesMax: plan.residentEntriesMax,
         sitemaps: true,
+        wellKnownSitemaps: false,
       },
       policy: {
         gap,
@@ -225,6 +235,14 @@ export class SimNode {
 
 /** All but the first pages of the web's traps, and the hosts outside it. */
 const TRAPS = ['/calendar/(?!2026/)', '/cart\\?sid=(?!00000001)', 'outside\\.invalid'];
+
+/** The guarded pool simulated: it parses as a shard does, at once, and nothing it is given is dangerous. */
+const SIM_GUARDED: GuardedParsePort = {
+  parse: (page, answered) => {
+    const base = parseBase(page.url) as BaseUrl;
+    answered({ kind: 'parsed', outlinks: outlinksOf(page, base, 'hostler') });
+  },
+};
 
 /** A third of the hosts are seeds, one at least: the others are found. */
 export function seedCount(plan: SimPlan, world: World): number {

@@ -1,6 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import xxhash from 'xxhash-wasm';
+import { HostAddresses } from '../../../src/actors/host-addresses.ts';
 import { HostAdmission } from '../../../src/actors/host-admission.ts';
 import { HostLedger } from '../../../src/actors/host-ledger.ts';
 import { HostPace } from '../../../src/actors/host-pace.ts';
@@ -75,7 +76,10 @@ function forbiddingHost(denied: readonly DeniedCheckpoint[]) {
   const pace = HostPace.fresh(services.policy.gap);
   const ledger = new HostLedger(services, id, undefined);
   const desk = new RobotsDesk({ services, id, robots, queues, pace });
-  const admission = new HostAdmission({ services, id, robots, queues, ledger });
+  const admission = new HostAdmission({
+    ...{ services, id, robots, queues, ledger },
+    addresses: new HostAddresses(),
+  });
   return { ...lent, robots, queues, pace, desk, admission };
 }
 
@@ -120,6 +124,45 @@ test('RobotsDesk keeps the Crawl-delay of the rules it read, capped', () => {
   host.desk.answered(errand, file('User-agent: *\nCrawl-delay: 3000'), contextOf());
   strictEqual(host.pace.crawlDelayMs, 30_000);
   strictEqual(host.pace.tryPermit(monotonicMs(0))?.gapMs, 0);
+});
+
+test('RobotsDesk reports a Crawl-delay that is cut once, not at each fetch of the same file', () => {
+  const host = forbiddingHost([]);
+  const errand = { url: `${ORIGIN}/robots.txt`, origin: ORIGIN, ask: undefined };
+  const long = file('User-agent: *\nCrawl-delay: 3000');
+  for (const answer of [file('User-agent: *\nCrawl-delay: 30'), long, long]) {
+    host.desk.answered(errand, answer, contextOf());
+  }
+  deepStrictEqual(host.notices, [
+    { code: 'crawl-delay-capped', host: 'site.test', askedMs: 3_000_000, keptMs: 30_000 },
+  ]);
+  host.services.stage.flush();
+  strictEqual(host.checkpoint.batches[0]?.counters['crawl-delays.capped'], 1);
+});
+
+test('RobotsDesk looks at denied URLs again when an operator had the rules refreshed', () => {
+  const host = forbiddingHost([deniedUrl('/elsewhere')]);
+  const errand = { url: `${ORIGIN}/robots.txt`, origin: ORIGIN, ask: undefined };
+  host.robots.refresh();
+  host.desk.answered(errand, file(FORBIDDING), contextOf());
+  strictEqual(host.queues.peek()?.entry.url, `${ORIGIN}/elsewhere`);
+});
+
+test('HostAdmission.judge sets queued URLs of a host aside once it is opted out', () => {
+  const host = forbiddingHost([]);
+  const url = `${ORIGIN}/page`;
+  host.admission.admit({ ...spelled(url, hasher.urlKey(url)), isRespelled: false });
+  const head = host.queues.peek();
+  strictEqual(head?.entry.url, url);
+  strictEqual(host.admission.judge(head, wallMs(1_704_067_200_001))?.kind, 'allowed');
+  host.optedOut.add('site.test');
+  strictEqual(host.admission.judge(head, wallMs(1_704_067_200_001)), undefined);
+  host.services.stage.flush();
+  deepStrictEqual(
+    host.checkpoint.batches[0]?.denied.map(({ entry }) => entry.url),
+    [url],
+  );
+  strictEqual(host.checkpoint.batches[0]?.counters['skipped.opt-out'], 1);
 });
 
 test('HostAdmission.admit keeps a denied spelling out of the seen set and takes another one of the URL', () => {

@@ -82,3 +82,13 @@ test('HostPace.gapMs is never under a Crawl-delay or the least gap to the addres
   pace.override(undefined);
   strictEqual(pace.gapMs(), 1_000);
 });
+
+test('HostPace.block keeps a host waiting until it is resumed, and is not stored', () => {
+  const pace = HostPace.fresh(POLICY);
+  pace.block(at(90_000));
+  strictEqual(pace.tryPermit(at(1_000)), undefined);
+  strictEqual(pace.waitReason(), 'backoff');
+  strictEqual(pace.row(at(1_000), wallMs(1_700_000_000_000)).pausedUntil, 0);
+  pace.resume();
+  strictEqual(pace.nextFetchMs(), 0);
+});

@@ -36,6 +36,7 @@ const OPTIONS: ShardOptions = {
   backlogBytesMax: 1_000,
   residentEntriesMax: 1_000,
   sitemaps: false,
+  wellKnownSitemaps: false,
 };
 
 function newRouter(): LinkRouter {
@@ -81,6 +82,8 @@ function runningShard(unparsed: readonly UnparsedPage[] = []) {
       sendPeer: () => true,
       storageFailed: () => {},
       markParsing: () => {},
+      crashesOf: () => 0,
+      parseGuarded: () => {},
     };
     shard = new ShardActor(OPTIONS, ports, context);
     return shard;

@@ -19,6 +19,8 @@ test('gapMsOf is the longest of least gap, Crawl-delay and ten response times, t
   strictEqual(gapMsOf({ ...FRESH_GAP, smoothedMs: 700 }, POLICY), 7_000);
   strictEqual(gapMsOf({ ...FRESH_GAP, smoothedMs: 100_000 }, POLICY), LATENCY_GAP_MAX_MS);
   strictEqual(gapMsOf({ ...FRESH_GAP, penalty: 3 }, POLICY), 3_000);
+  strictEqual(gapMsOf({ ...FRESH_GAP, penalty: 3 }, POLICY, 2), 6_000);
+  strictEqual(gapMsOf({ ...FRESH_GAP, penalty: 40 }, POLICY, 40), 1_000 * PENALTY_MAX);
 });
 
 test('cappedCrawlDelayMs reads seconds, cuts at the cap and takes nonsense for none', () => {

@@ -1,0 +1,46 @@
+// Opens the data directory on a thread of its own, with the configuration's storage options (step 10; DESIGN.md §3: one thread owns all writes).
+
+import type { CrawlError } from '../base/errors.ts';
+import { DEFAULT_POLICY } from '../storage/storage-loop.ts';
+import { StorageThread } from '../storage/storage-owner.ts';
+import { WARC_PREFIX } from '../storage/warc-names.ts';
+import type { CrawlProcessOptions } from './crawl-process.ts';
+import { ourBug } from './our-bug.ts';
+
+/** Length at which a frontier or audit log file is followed by the next. */
+const LOG_ROLL_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Opens the data directory.
+ * @param fail told of trouble and crashes of the thread
+ * @throws CrawlError as StorageThread.start does
+ */
+export function openStorage(
+  options: CrawlProcessOptions,
+  fail: (error: CrawlError) => void,
+): Promise<StorageThread> {
+  const { config } = options;
+  return StorageThread.start(
+    {
+      store: {
+        dir: config.dataDir,
+        partitions: config.partitions,
+        partitionsExplicit: false,
+        warc: {
+          rollBytes: config.warcRollBytes,
+          software: options.software,
+          userAgent: options.userAgent,
+          prefix: WARC_PREFIX,
+        },
+        logRollBytes: LOG_ROLL_BYTES,
+        reserveBytes: config.diskReserveBytes,
+      },
+      policy: { ...DEFAULT_POLICY, fsync: config.fsync, commitWindowMs: config.commitWindowMs },
+    },
+    {
+      onArchiveClosed: () => {},
+      onFailure: fail,
+      onCrash: (error) => fail(ourBug('the storage thread', error)),
+    },
+  );
+}

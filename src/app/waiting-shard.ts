@@ -1,0 +1,42 @@
+// A shard thread before its crawl: it loads its modules, which takes longer than opening the store, and waits for its plan. So both go on
+// at once, and the first request of a crawl leaves earlier. While it waits the thread has nothing open, and may be terminated.
+
+import { MessageChannel, type MessagePort, type TransferListItem } from 'node:worker_threads';
+import { RealAlarms } from '../runtime/real-clock.ts';
+import { type ThreadExit, ThreadHost, type ThreadStart } from '../runtime/thread-host.ts';
+import type { ShardThreadGift, ShardThreadPlan } from './thread-plan.ts';
+
+/** Longest time until a shard runs, the recovery of the store included, milliseconds. */
+const READY_MS_MAX = 15 * 60_000;
+
+export class WaitingShard {
+  readonly host: ThreadHost;
+  readonly #planPort: MessagePort;
+  readonly #started: Promise<ThreadStart>;
+
+  /** Starts the thread. @param onExit as of ThreadHost */
+  constructor(shard: number, onExit: (exit: ThreadExit) => void) {
+    this.host = new ThreadHost({
+      name: `shard-${shard}`,
+      entry: new URL('./shard-thread.js', import.meta.url),
+      alarms: new RealAlarms(),
+      onExit,
+    });
+    const { port1, port2 } = new MessageChannel();
+    this.#planPort = port1;
+    const workerData: ShardThreadGift = { planPort: port2 };
+    this.#started = this.host.start({ workerData, transfer: [port2] }, READY_MS_MAX);
+  }
+
+  /** Hands the plan over. @returns how the start went, once the shard runs or has ended */
+  begin(plan: ShardThreadPlan, transfer: readonly TransferListItem[]): Promise<ThreadStart> {
+    this.#planPort.postMessage(plan, [...transfer]);
+    return this.#started;
+  }
+
+  /** Ends a thread that will get no plan. */
+  async abandon(): Promise<void> {
+    this.#planPort.close();
+    await this.host.terminate();
+  }
+}

@@ -1,0 +1,49 @@
+import { notStrictEqual, strictEqual } from 'node:assert';
+import { test } from 'node:test';
+import xxhash from 'xxhash-wasm';
+import { HostActor } from '../../../src/actors/host-actor.ts';
+import type { HostMessage, ShardMessage } from '../../../src/actors/messages.ts';
+import { SeededRandom } from '../../../src/base/random.ts';
+import { createHasher } from '../../../src/domain/url-key.ts';
+import { VirtualClock } from '../../../src/runtime/virtual-clock.ts';
+import { VirtualDispatcher } from '../../../src/runtime/virtual-dispatcher.ts';
+import { lendServices } from '../../support/actors/host-services.ts';
+
+const hasher = createHasher(await xxhash(), 5n);
+
+test('HostActor wants no slot before a row is durable that says it is contacted, with the longest Crawl-delay', () => {
+  const { services, checkpoint, id } = lendServices(hasher);
+  const wishes: ShardMessage[] = [];
+  const driver = new VirtualDispatcher({ clock: new VirtualClock(), random: new SeededRandom(1) });
+  const lent = {
+    ...services,
+    toShard: (message: ShardMessage) => void wishes.push(message),
+    toHost: (host: Parameters<typeof services.toHost>[0], message: HostMessage) =>
+      driver.dispatcher.tell(host, message),
+  };
+  const ref = driver.dispatcher.spawn<HostMessage>(
+    'host',
+    (context) => new HostActor(lent, id, context),
+  );
+  const tell = (message: HostMessage): void => {
+    driver.dispatcher.tell(ref, message);
+    driver.runDue();
+  };
+  const url = 'http://site.test/';
+  const marks = { isHome: true, isRespelled: false, isSuspect: false, fromOtherHost: false };
+  const link = { ...id, ...marks, url, urlKey: hasher.urlKey(url), depth: 0, hops: 0 };
+  const token = { applied: () => {} };
+  tell({ kind: 'offer-urls', links: [{ ...link, purpose: 'page' }], token });
+  tell({
+    kind: 'host-resolved',
+    outcome: { kind: 'resolved', addresses: ['192.0.2.1'], ttlMs: 60_000 },
+  });
+  strictEqual(wishes.length, 0);
+  services.stage.flush();
+  const row = checkpoint.batches[0]?.hosts[0]?.row;
+  strictEqual(row?.crawlDelayMs, services.policy.gap.maxCrawlDelayMs);
+  notStrictEqual(row?.lastEndedAt, 0);
+  services.stage.committed(1, []);
+  driver.runDue();
+  strictEqual(wishes[0]?.kind, 'host-ready');
+});
