@@ -141,7 +141,8 @@ export default defineConfig({
   // Crawl threads. Default: one for each processor the process may use. (--threads)
   // threads: 2,
 
-  // Requests in flight, over all threads. Default: 256 for each thread. (--concurrency)
+  // Requests in flight, over all threads; one that has waited 3 s makes room for another. Default:
+  // 256 for each thread. (--concurrency)
   // concurrency: 512,
 
   // How often the front queue serves its three priority bands, best first.

@@ -22,6 +22,9 @@ import { CountdownToken } from './work-token.ts';
 /** How soon what could not be delivered is tried again, milliseconds. */
 const RETRY_MS = 5;
 
+/** How soon at the earliest a full gate is looked at again by time; a request that ends frees its slot at once. */
+const FULL_LOOK_MS = 50;
+
 /** Hosts put to sleep at once when memory is short. */
 const HOSTS_RESTED = 64;
 
@@ -245,7 +248,7 @@ export class ShardActor implements Actor<ShardMessage> {
     this.#exchange.pump();
     this.#queueParse();
     const now = this.#context.now();
-    while (this.#mayFetch() && this.gate.tryReserve()) {
+    while (this.#mayFetch() && this.gate.tryReserve(now)) {
       const hostKey = this.schedule.take(now);
       if (hostKey === undefined || !this.#ports.offerHost(hostKey, { kind: 'take-slot' })) {
         if (hostKey !== undefined) this.schedule.put(hostKey, now, 2, 'gap');
@@ -267,7 +270,8 @@ export class ShardActor implements Actor<ShardMessage> {
     const nextMs = this.schedule.nextMs();
     if (nextMs === Infinity) return;
     // What holds fetching back ends with a message (a receipt, a parse, a freed slot); a due host is then taken by that pump.
-    const atMs = Math.max(nextMs, now + 1);
+    const slotMs = this.gate.isFull ? Math.max(this.gate.nextSlowMs(), now + FULL_LOOK_MS) : 0;
+    const atMs = Math.max(nextMs, now + 1, slotMs);
     if (atMs >= this.#wakeAtMs || (nextMs <= now && !this.#mayFetch())) return;
     if (this.#wakeTimer !== undefined) this.#context.cancel(this.#wakeTimer);
     this.#wakeAtMs = atMs;

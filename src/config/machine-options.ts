@@ -68,7 +68,7 @@ export const SIZE_OPTIONS = {
   concurrency: derived(integer({ min: 1, max: 65_536 }), {
     group: 'Size and speed',
     flag: '--concurrency',
-    doc: 'Requests in flight, over all threads.',
+    doc: 'Requests in flight, over all threads; one that has waited 3 s makes room for another.',
     unit: 'requests',
     defaultText: '256 for each thread',
     example: '512',

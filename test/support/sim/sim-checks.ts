@@ -1,5 +1,6 @@
 // Checks of the committed state (DESIGN.md §12), made after commits, after crashes and at the end: the state alone must account for every
 // URL that was ever accepted. I5: queued once. I6: lost never. I8: queue cursors and page rows agree. I10: bounds of what is in memory.
+import { SLOW_FACTOR } from '../../../src/actors/fetch-gate.ts';
 import { BANDS, type Band, type QueueEntry } from '../../../src/actors/ports.ts';
 import type { HostKey, UrlKey } from '../../../src/base/units.ts';
 import type { VirtualDispatcher } from '../../../src/runtime/virtual-dispatcher.ts';
@@ -81,7 +82,9 @@ export function checkChunkLeaks(kernel: SimKernel, disk: SimDisk): void {
 export function checkBounds(kernel: SimKernel, node: SimNode, plan: SimPlan): void {
   for (const [shard, running] of node.shards.entries()) {
     const status = running.status();
-    if (status.inFlight > plan.slotsMax) kernel.fail(`I10: ${status.inFlight} requests in flight`);
+    const { inFlight, slow } = running.shard.gate;
+    const isOver = inFlight - slow > plan.slotsMax || slow > SLOW_FACTOR * plan.slotsMax;
+    if (isOver) kernel.fail(`I10: ${inFlight} requests in flight, ${slow} of them slow`);
     const awake = running.hosts.size;
     if (awake > plan.hostsActiveMax + 32) kernel.fail(`I10: ${awake} hosts awake`);
     const { timers } = (node.dispatchers[shard] as VirtualDispatcher).dispatcher.counters;
