@@ -7,7 +7,7 @@
 // Memory is bounded (I10): at most one chunk loaded and one chunk's worth buffered before the buffer becomes a chunk.
 
 import { assert } from '../base/assert.ts';
-import type { QueueCursors, QueueEntry } from './ports.ts';
+import type { QueueCursors, QueueEntry } from './rows.ts';
 
 /** Entries of one chunk row: at 80 bytes a URL, a row of about 5 KB (PERFORMANCE.md: 0.25–0.7 µs per URL in rows of 1–7 KB). */
 export const CHUNK_ENTRIES = 64;

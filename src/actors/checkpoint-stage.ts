@@ -6,21 +6,17 @@ import { assert } from '../base/assert.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import type {
   AuditEntry,
-  Band,
   CheckpointBatch,
   CheckpointPort,
   ChunkCheckpoint,
   ChunkRemoval,
   DeniedCheckpoint,
   DiscoveredCheckpoint,
-  HostRow,
   PageCheckpoint,
   PageReceipt,
-  PageRow,
-  QueueEntry,
-  RobotsRow,
   UrlPlace,
 } from './ports.ts';
+import type { Band, HostRow, PageRow, QueueEntry, RobotsRow } from './rows.ts';
 
 /** A batch closes at this many pages, or … */
 const BATCH_PAGES_MAX = 128;

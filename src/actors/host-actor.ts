@@ -19,8 +19,9 @@ import { type Admission, HostRobots } from './host-robots.ts';
 import { restoredPace } from './host-row.ts';
 import type { HostMessage, HostOperation, HostPlaceIdentity } from './messages.ts';
 import { robotsAnswerOf, verdictOf } from './page-outcome.ts';
-import type { Band, FetchOutcome, HostRow, QueueEntry, ResolveOutcome } from './ports.ts';
+import type { FetchOutcome, ResolveOutcome } from './ports.ts';
 import { RobotsDesk } from './robots-desk.ts';
+import type { Band, HostRow, QueueEntry } from './rows.ts';
 import type { HostServices } from './services.ts';
 
 /** Denied or forbidden entries that are passed over in one turn, so that no turn grows with the queue. */

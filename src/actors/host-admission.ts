@@ -9,7 +9,7 @@ import type { HostLedger } from './host-ledger.ts';
 import type { HostQueues } from './host-queues.ts';
 import type { Admission, HostRobots } from './host-robots.ts';
 import type { HostPlaceIdentity, RoutedLink } from './messages.ts';
-import type { Band, QueueEntry } from './ports.ts';
+import type { Band, QueueEntry } from './rows.ts';
 import type { HostServices } from './services.ts';
 
 interface AdmissionOwner {

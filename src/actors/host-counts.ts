@@ -1,6 +1,6 @@
 // The running totals of one host, as its stored row keeps them; they drive priorities, budgets and reports.
 
-import type { HostCounts } from './ports.ts';
+import type { HostCounts } from './rows.ts';
 
 export const ZERO_COUNTS: HostCounts = {
   discovered: 0,

@@ -7,7 +7,8 @@ import { ZERO_COUNTS } from './host-counts.ts';
 import type { HostPlaceIdentity } from './messages.ts';
 import { auditEntry, type PageVerdict } from './page-outcome.ts';
 import { type Settlement, settlePage } from './page-settlement.ts';
-import type { Band, FetchOutcome, FetchPurpose, HostCounts, HostRow, QueueEntry } from './ports.ts';
+import type { FetchOutcome, FetchPurpose } from './ports.ts';
+import type { Band, HostCounts, HostRow, QueueEntry } from './rows.ts';
 import type { HostServices } from './services.ts';
 
 export class HostLedger {

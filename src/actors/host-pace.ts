@@ -14,7 +14,7 @@ import {
   gapMsOf,
   RETRY_AFTER_MAX_MS,
 } from '../domain/politeness.ts';
-import type { GapRow } from './ports.ts';
+import type { GapRow } from './rows.ts';
 
 /** The right to make one request to one host, now. Only `HostPace.tryPermit` makes one. */
 export class FetchPermit {

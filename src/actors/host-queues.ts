@@ -4,7 +4,8 @@
 import type { HostKey, PartitionIndex } from '../base/units.ts';
 import { BackQueue, type ChunkStore, EMPTY_CURSORS } from './back-queue.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
-import { BANDS, type Band, type HostRow, type QueueEntry, type StateReader } from './ports.ts';
+import type { StateReader } from './ports.ts';
+import { BANDS, type Band, type HostRow, type QueueEntry } from './rows.ts';
 
 /** Queue entries that all awake hosts of a shard hold in memory; the shard puts hosts to sleep when they grow too many (I10). */
 export interface Residency {

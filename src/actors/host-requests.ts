@@ -11,8 +11,9 @@ import type { HostAddresses } from './host-addresses.ts';
 import type { HostPace } from './host-pace.ts';
 import type { HostMessage, HostPlaceIdentity } from './messages.ts';
 import type { PageVerdict } from './page-outcome.ts';
-import type { Band, FetchOutcome, QueueEntry } from './ports.ts';
+import type { FetchOutcome } from './ports.ts';
 import type { RobotsErrand } from './robots-errands.ts';
+import type { Band, QueueEntry } from './rows.ts';
 import type { HostServices } from './services.ts';
 
 /** A request to make, or in flight. */

@@ -11,7 +11,7 @@ import { decideRobots, type RobotsFetchOutcome } from '../domain/robots-policy.t
 import { ALLOW_ALL, absoluteSitemaps, type RobotsRules } from '../domain/robots-rules.ts';
 import { followRobotsRedirect, robotsUrlOf } from '../domain/robots-url.ts';
 import type { RobotsAnswer } from './messages.ts';
-import type { RobotsRow } from './ports.ts';
+import type { RobotsRow } from './rows.ts';
 
 /** Origins of one host that are remembered; a host with more (ports in links) loses the oldest, which is then fetched anew. */
 const ORIGINS_MAX = 16;

@@ -4,7 +4,7 @@ import { monotonicMs } from '../base/units.ts';
 import type { GapPolicy } from '../domain/politeness.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { HostPace } from './host-pace.ts';
-import type { HostRow } from './ports.ts';
+import type { HostRow } from './rows.ts';
 import type { HostServices } from './services.ts';
 
 /** The pace of a host at its activation: fresh, or as its row says, never sooner than a full gap after this process started. */

@@ -8,7 +8,7 @@ import { IndexedHeap } from '../base/heap.ts';
 import type { HostKey, MonotonicMs } from '../base/units.ts';
 import { hostKey as brandHostKey } from '../base/units.ts';
 import type { WaitReason } from './host-pace.ts';
-import type { Band } from './ports.ts';
+import type { Band } from './rows.ts';
 
 /** Shares of the bands among the slots given out while all have hosts that are due; each at least 1. */
 export type BandWeights = readonly [number, number, number];

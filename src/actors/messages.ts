@@ -4,13 +4,8 @@
 import type { HostKey, MonotonicMs, PartitionIndex, UrlKey } from '../base/units.ts';
 import type { RobotsUnreachableReason } from '../domain/robots-policy.ts';
 import type { WaitReason } from './host-pace.ts';
-import type {
-  Band,
-  FetchOutcome,
-  GuardedParseOutcome,
-  ResolveOutcome,
-  StorageEvent,
-} from './ports.ts';
+import type { FetchOutcome, GuardedParseOutcome, ResolveOutcome, StorageEvent } from './ports.ts';
+import type { Band } from './rows.ts';
 
 /** A discovered URL on its way to its owner: out of step 1, routed by step 2. */
 export interface RoutedLink {

@@ -9,7 +9,8 @@ import { RETRY_AFTER_MAX_MS } from '../domain/politeness.ts';
 import { parseRetryAfter } from '../domain/retry-after.ts';
 import type { RobotsUnreachableReason } from '../domain/robots-policy.ts';
 import type { RobotsAnswer } from './messages.ts';
-import type { AuditEntry, FetchOutcome, FetchPurpose, QueueEntry } from './ports.ts';
+import type { AuditEntry, FetchOutcome, FetchPurpose } from './ports.ts';
+import type { QueueEntry } from './rows.ts';
 
 /** How a request ended, as far as the host's pace and retries are concerned. */
 export interface PageVerdict {

@@ -7,7 +7,8 @@ import { wallMs } from '../base/units.ts';
 import type { FailureKind } from '../domain/failure.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import { isParsed, isRetried, type PageVerdict, redirectTarget } from './page-outcome.ts';
-import type { FetchOutcome, PageCheckpoint, QueueEntry } from './ports.ts';
+import type { FetchOutcome, PageCheckpoint } from './ports.ts';
+import type { QueueEntry } from './rows.ts';
 import type { HostServices } from './services.ts';
 
 export interface Settlement {

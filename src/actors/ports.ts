@@ -7,6 +7,7 @@ import type { HostKey, MonotonicMs, PartitionIndex, UrlKey, WallMs } from '../ba
 import type { FailureKind } from '../domain/failure.ts';
 import type { Outlinks } from './page-outlinks.ts';
 import type { PageToParse } from './parse-stage.ts';
+import type { Band, BodyPointer, HostRow, PageRow, QueueEntry, RobotsRow } from './rows.ts';
 
 // ---------------------------------------------------------------------------------------------------------------- step 9: fetch
 
@@ -89,111 +90,6 @@ export interface ResolvePort {
 }
 
 // -------------------------------------------------------------------------------------------------- frontier entries and rows
-
-/** Priority bands of the front queue: 0 is Q1, the most urgent; 2 is Q3. */
-export type Band = 0 | 1 | 2;
-export const BANDS: readonly Band[] = [0, 1, 2];
-
-/** One URL waiting in a host's back queue. */
-export interface QueueEntry {
-  /** Position in its band's queue of its host, counted from 0 without holes; assigned by the host's owner. */
-  readonly sequence: number;
-  /** The URL to send: the page's own spelling, absolute, no fragment. Its canonical form is the identity. */
-  readonly url: string;
-  readonly urlKey: UrlKey;
-  /** Links from a seed; 0 for a seed. */
-  readonly depth: number;
-  /** Failed attempts so far. */
-  readonly attempts: number;
-  /** Redirect hops that led here; 0 for a discovered link. */
-  readonly hops: number;
-  readonly purpose: 'page' | 'sitemap';
-}
-
-/** Cursors of one band's queue: entries below `head` are done, below `chunkEnd` they lie in chunk rows, below `tail` in the log. */
-export interface QueueCursors {
-  readonly head: number;
-  readonly chunkEnd: number;
-  readonly tail: number;
-}
-
-/** What is known of a host's pace; see domain/politeness.ts for the meaning of each number. Plain data. */
-export interface GapRow {
-  readonly smoothedMs: number;
-  readonly penalty: number;
-  readonly failuresInRow: number;
-  /** Wall-clock time before which the host must not be asked (Retry-After, pauses); 0 when none. */
-  readonly pausedUntil: WallMs;
-}
-
-/** A host's durable state: LMDB table `hosts`, key partition + host key. */
-export interface HostRow {
-  readonly host: string;
-  readonly partition: PartitionIndex;
-  readonly queues: readonly [QueueCursors, QueueCursors, QueueCursors];
-  /** Wall-clock end of the last request; a restart waits the full gap after it, or after the restart if that is later. */
-  readonly lastEndedAt: WallMs;
-  readonly gap: GapRow;
-  /** Crawl-delay in force in milliseconds (already capped), 0 when none. */
-  readonly crawlDelayMs: number;
-  readonly counts: HostCounts;
-}
-
-/** Running totals of one host; they drive budgets, traps and reports. */
-export interface HostCounts {
-  readonly discovered: number;
-  readonly fetched: number;
-  readonly stored: number;
-  readonly duplicates: number;
-  readonly failed: number;
-  readonly robotsDenied: number;
-  readonly trapped: number;
-  readonly inLinks: number;
-}
-
-/** robots.txt of one origin: table `robots`, key partition + host key + origin. */
-export interface RobotsRow {
-  readonly origin: string;
-  /** Encoded RobotsRules (domain/robots-parser.ts), plain data. */
-  readonly rules: unknown;
-  readonly decision: 'rules' | 'allow-all' | 'disallow-all';
-  readonly fetchedAt: WallMs;
-  readonly expiresAt: WallMs;
-  readonly status: number;
-  /** Failed fetches in a row, the last one included; 0 when the file is reachable. */
-  readonly failures: number;
-  /** When the first of them was; 0 when the file is reachable. */
-  readonly failingSince: WallMs;
-}
-
-/** Where a stored body is: a WARC file by number and the record's index in it. Stays valid when the file is compressed or moved. */
-export interface BodyPointer {
-  readonly file: number;
-  readonly record: number;
-}
-
-/** One fetched (or finally failed) URL: table `pages`, key partition + host key + URL key. */
-export interface PageRow {
-  readonly url: string;
-  readonly fetchedAt: WallMs;
-  /** HTTP status; 0 when no answer came. */
-  readonly status: number;
-  readonly failure: FailureKind | undefined;
-  readonly depth: number;
-  /** Hex SHA-1 of the decoded body; empty when there is none. */
-  readonly contentDigest: string;
-  readonly contentType: string;
-  readonly bodyBytes: number;
-  readonly pointer: BodyPointer | undefined;
-  /** URL of the page first stored with the same digest, when this one is an exact duplicate. */
-  readonly duplicateOf: string | undefined;
-  readonly truncated: string | undefined;
-  readonly redirectTo: string | undefined;
-  readonly etag: string | undefined;
-  readonly lastModified: string | undefined;
-}
-
-// -------------------------------------------------------------------------------------------------------- step 10: checkpoint
 
 /** A fetched URL on its way to the disk. Exactly one of `response` and `failure` is set. */
 export interface PageCheckpoint {

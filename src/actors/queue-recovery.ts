@@ -6,15 +6,9 @@ import { assert } from '../base/assert.ts';
 import type { HostKey, PartitionIndex } from '../base/units.ts';
 import { wallMs } from '../base/units.ts';
 import { ZERO_COUNTS } from './host-counts.ts';
-import type {
-  Band,
-  ChunkCheckpoint,
-  DiscoveredCheckpoint,
-  HostRow,
-  QueueCursors,
-  QueueEntry,
-} from './ports.ts';
-import { BANDS } from './ports.ts';
+import type { ChunkCheckpoint, DiscoveredCheckpoint } from './ports.ts';
+import type { Band, HostRow, QueueCursors, QueueEntry } from './rows.ts';
+import { BANDS } from './rows.ts';
 
 /** Most entries recovery puts into one chunk row. */
 export const RECOVERED_CHUNK_ENTRIES_MAX = 64;

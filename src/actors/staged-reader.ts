@@ -4,14 +4,8 @@
 
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
-import type {
-  Band,
-  DeniedCheckpoint,
-  HostRow,
-  QueueEntry,
-  RobotsRow,
-  StateReader,
-} from './ports.ts';
+import type { DeniedCheckpoint, StateReader } from './ports.ts';
+import type { Band, HostRow, QueueEntry, RobotsRow } from './rows.ts';
 
 /** What host actors read; the same methods as `StateReader`, less those that only a start needs. */
 export class StagedReader

@@ -2,7 +2,8 @@
 // in the order of a URL's life. Reads committed state only, so it answers for a running crawl as of its last commit, and for a stopped one
 // in full. What lives only in memory (in flight, addresses, open batches) the debug socket adds.
 
-import type { AuditEntry, BodyPointer, HostRow, PageRow, RobotsRow } from '../actors/ports.ts';
+import type { AuditEntry } from '../actors/ports.ts';
+import type { BodyPointer, HostRow, PageRow, RobotsRow } from '../actors/rows.ts';
 import { type PartitionIndex, type UrlKey, wallMs } from '../base/units.ts';
 import { gapMsOf } from '../domain/politeness.ts';
 import { Ring } from '../domain/ring.ts';

@@ -1,7 +1,7 @@
 // Where a URL waits in its host's back queue (step 7), found exactly and without the crawl: the host row's cursors say which entries wait,
 // chunk rows hold some of them and the frontier log the rest. A scan of one host's chunk rows and of the log's live segments.
 
-import { BANDS, type Band, type HostRow, type QueueEntry } from '../actors/ports.ts';
+import { BANDS, type Band, type HostRow, type QueueEntry } from '../actors/rows.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 

@@ -1,7 +1,7 @@
 // What an operator is told about hosts (DESIGN.md §10, `host` with why it is not ready, and lists of hosts): the actor's own words while it
 // is awake, its stored row otherwise.
 
-import type { HostRow } from '../actors/ports.ts';
+import type { HostRow } from '../actors/rows.ts';
 import type { HostLine, HostOrder, HostReport } from '../ops/reports.ts';
 import type { OperatedCrawl } from './process-operator.ts';
 

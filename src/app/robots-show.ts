@@ -1,7 +1,7 @@
 // `node cluster.js robots show HOST`: what a stored crawl knows of a host's robots.txt files, one for each of its origins (step 5, DESIGN.md
 // §9): when each was read, what it means, and the rules that bind this crawler. command-robots.ts hands the verb over when it names a host.
 
-import type { RobotsRow } from '../actors/ports.ts';
+import type { RobotsRow } from '../actors/rows.ts';
 import { CrawlError } from '../base/errors.ts';
 import type { CrawlConfig } from '../config/options.ts';
 import { parseBase } from '../domain/base-url.ts';

@@ -1,7 +1,7 @@
 // The robots rules that a crawl has stored (step 5), asked about many URLs by commands: audit holds each page against them, replay and why
 // ask what they say today. Rows are kept for the hosts asked about last.
 
-import type { RobotsRow } from '../actors/ports.ts';
+import type { RobotsRow } from '../actors/rows.ts';
 import { Lru } from '../base/lru.ts';
 import { parseBase } from '../domain/base-url.ts';
 import { matchRobots, type RobotsVerdict } from '../domain/robots-matcher.ts';

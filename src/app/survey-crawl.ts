@@ -1,7 +1,7 @@
 // What a stored crawl has done, gathered for `report` in one pass over page rows, one over host rows and one over the audit log (DESIGN.md
 // §9). Whatever the size of the crawl, the survey stays small: names that the web chooses (types, hosts) are counted up to a bound.
 
-import type { HostRow, PageRow } from '../actors/ports.ts';
+import type { HostRow, PageRow } from '../actors/rows.ts';
 import type { ReadStore, StorageBytes } from '../storage/read-store.ts';
 import { type PolitenessProof, provePoliteness } from './prove-politeness.ts';
 import type { CrawlReading } from './read-crawl.ts';

@@ -2,7 +2,7 @@
 // has to append, place and put (step 10). Row keys and values are ready for LMDB; bodies are whole WARC members. The receiver gets views
 // into the transferred buffer, not copies.
 
-import type { BodyPointer } from '../actors/ports.ts';
+import type { BodyPointer } from '../actors/rows.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import { bytesOf, storedMemberBytes, writeStored } from './warc-gzip.ts';

@@ -7,8 +7,8 @@ import type {
   DiscoveredCheckpoint,
   FetchResponse,
   PageCheckpoint,
-  PageRow,
 } from '../actors/ports.ts';
+import type { PageRow } from '../actors/rows.ts';
 import { assert } from '../base/assert.ts';
 import { wallMs } from '../base/units.ts';
 import { packAudit } from './audit-log.ts';

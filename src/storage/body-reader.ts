@@ -5,7 +5,8 @@
 
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { BodyPointer, StoredBody } from '../actors/ports.ts';
+import type { StoredBody } from '../actors/ports.ts';
+import type { BodyPointer } from '../actors/rows.ts';
 import { assert } from '../base/assert.ts';
 import { readFully } from './files.ts';
 import { warcPaths } from './warc-names.ts';

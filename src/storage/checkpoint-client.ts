@@ -4,21 +4,16 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type {
-  Band,
-  BodyPointer,
   CheckpointBatch,
   CheckpointPort,
   DeniedCheckpoint,
-  HostRow,
   PageCheckpoint,
-  PageRow,
-  QueueEntry,
-  RobotsRow,
   StateReader,
   StorageEvent,
   StoredBody,
   UnparsedPage,
 } from '../actors/ports.ts';
+import type { Band, BodyPointer, HostRow, PageRow, QueueEntry, RobotsRow } from '../actors/rows.ts';
 import { assert, unreachable } from '../base/assert.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import type { StoredCopy } from './batch-packer.ts';

@@ -1,7 +1,8 @@
 // Queue entries as bytes: one in the frontier log (with the host it belongs to), many in a chunk row, one in a denied row. Steps 6 and 7
 // of a URL's life on disk. About 90 bytes a URL in the log; a chunk row leaves out what its key already says.
 
-import type { Band, DiscoveredCheckpoint, QueueEntry } from '../actors/ports.ts';
+import type { DiscoveredCheckpoint } from '../actors/ports.ts';
+import type { Band, QueueEntry } from '../actors/rows.ts';
 import { assert } from '../base/assert.ts';
 import type { UrlKey } from '../base/units.ts';
 import { hostKey, partitionIndex, urlKey } from '../base/units.ts';

@@ -2,7 +2,7 @@
 // the page is a duplicate are known to the storage thread, so the pointer sits at a fixed place and the duplicate's URL at the very end,
 // and `placePage` fills them in without decoding the rest.
 
-import type { BodyPointer, PageRow } from '../actors/ports.ts';
+import type { BodyPointer, PageRow } from '../actors/rows.ts';
 import { wallMs } from '../base/units.ts';
 import type { FailureKind } from '../domain/failure.ts';
 import { FAILURE_TABLE } from '../domain/failure.ts';

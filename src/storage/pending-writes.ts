@@ -2,15 +2,8 @@
 // entry carries the sequence of the batch that wrote it last and goes when that batch is durable. Bounded by what the shard may have
 // pending (CheckpointPort.pendingBytes). URL keys name rows here without their host: they are unique in a crawl.
 
-import type {
-  Band,
-  CheckpointBatch,
-  DeniedCheckpoint,
-  HostRow,
-  PageRow,
-  QueueEntry,
-  RobotsRow,
-} from '../actors/ports.ts';
+import type { CheckpointBatch, DeniedCheckpoint } from '../actors/ports.ts';
+import type { Band, HostRow, PageRow, QueueEntry, RobotsRow } from '../actors/rows.ts';
 import type { HostKey, UrlKey } from '../base/units.ts';
 
 /** What was written last: a row, or `undefined` for its removal. */

@@ -3,13 +3,8 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type {
-  AuditEntry,
-  BodyPointer,
-  DiscoveredCheckpoint,
-  PageRow,
-  StoredBody,
-} from '../actors/ports.ts';
+import type { AuditEntry, DiscoveredCheckpoint, StoredBody } from '../actors/ports.ts';
+import type { BodyPointer, PageRow } from '../actors/rows.ts';
 import { CrawlError } from '../base/errors.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import { readAuditLog } from './audit-log.ts';

@@ -2,8 +2,9 @@
 // of all replayed entries into a seen run, so that the log may begin anew. Idempotent: a crash in the middle replays the rest. Bounded:
 // entries are taken in portions, each one transaction.
 
-import type { DiscoveredCheckpoint, HostRow } from '../actors/ports.ts';
+import type { DiscoveredCheckpoint } from '../actors/ports.ts';
 import { recoverQueues } from '../actors/queue-recovery.ts';
+import type { HostRow } from '../actors/rows.ts';
 import type { CommittedState } from './committed-state.ts';
 import { putCommitted } from './committed-state.ts';
 import { encodeChunk } from './entry-codec.ts';

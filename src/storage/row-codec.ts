@@ -2,14 +2,8 @@
 // touched; only robots rules, whose shape the parser owns, go through msgpackr. Pages have their own file, page-codec.ts.
 
 import { Packr } from 'msgpackr';
-import type {
-  BodyPointer,
-  HostCounts,
-  HostRow,
-  QueueCursors,
-  RobotsRow,
-  UnparsedPage,
-} from '../actors/ports.ts';
+import type { UnparsedPage } from '../actors/ports.ts';
+import type { BodyPointer, HostCounts, HostRow, QueueCursors, RobotsRow } from '../actors/rows.ts';
 import type { PartitionIndex } from '../base/units.ts';
 import { hostKey, urlKey, wallMs } from '../base/units.ts';
 import { ByteDamage, ByteReader } from './byte-reader.ts';

@@ -1,15 +1,8 @@
 // Synchronous reads of committed rows by any thread (the StateReader of ports.ts, but without the shard's own uncommitted writes, which
 // pending-writes.ts adds). A row that cannot be decoded is damage of our own data and is not survived: CrawlError data-damaged.
 
-import type {
-  Band,
-  DeniedCheckpoint,
-  HostRow,
-  PageRow,
-  QueueEntry,
-  RobotsRow,
-  UnparsedPage,
-} from '../actors/ports.ts';
+import type { DeniedCheckpoint, UnparsedPage } from '../actors/ports.ts';
+import type { Band, HostRow, PageRow, QueueEntry, RobotsRow } from '../actors/rows.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import { partitionIndex } from '../base/units.ts';
 import { ByteDamage } from './byte-reader.ts';

@@ -2,7 +2,7 @@
 // that it holds up nobody else. What each host does is in hostile-site.ts.
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { after, test } from 'node:test';
-import type { PageRow } from '../../src/actors/ports.ts';
+import type { PageRow } from '../../src/actors/rows.ts';
 import { inFolder } from '../support/command-line.ts';
 import {
   bytesSent,

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
-import type { QueueEntry } from '../../src/actors/ports.ts';
+import type { QueueEntry } from '../../src/actors/rows.ts';
 import { commandReplay, replay } from '../../src/app/command-replay.ts';
 import { explainUrl, type WhyAnswer } from '../../src/app/explain-url.ts';
 import {

@@ -4,8 +4,9 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { BackQueue, CHUNK_ENTRIES, EMPTY_CURSORS } from '../../src/actors/back-queue.ts';
-import type { DiscoveredCheckpoint, QueueEntry } from '../../src/actors/ports.ts';
+import type { DiscoveredCheckpoint } from '../../src/actors/ports.ts';
 import { recoverQueues } from '../../src/actors/queue-recovery.ts';
+import type { QueueEntry } from '../../src/actors/rows.ts';
 import { entryOf, HOST, MapChunks, PARTITION, rowWithTail } from '../support/actors-fixtures.ts';
 
 type Step =

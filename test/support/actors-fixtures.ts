@@ -6,11 +6,10 @@ import type {
   CheckpointBatch,
   CheckpointPort,
   FetchResponse,
-  HostRow,
   PageCheckpoint,
-  QueueEntry,
 } from '../../src/actors/ports.ts';
 import { newHostRow } from '../../src/actors/queue-recovery.ts';
+import type { HostRow, QueueEntry } from '../../src/actors/rows.ts';
 import {
   hostKey,
   type MonotonicMs,

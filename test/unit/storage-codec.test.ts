@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert';
 import { test } from 'node:test';
-import type { PageRow, RobotsRow } from '../../src/actors/ports.ts';
+import type { PageRow, RobotsRow } from '../../src/actors/rows.ts';
 import { hostKey, partitionIndex, urlKey, wallMs } from '../../src/base/units.ts';
 import { readBatch } from '../../src/storage/batch-codec.ts';
 import { packBatch } from '../../src/storage/batch-packer.ts';

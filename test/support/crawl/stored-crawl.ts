@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { WARCParser } from 'warcio';
-import type { PageRow } from '../../../src/actors/ports.ts';
+import type { PageRow } from '../../../src/actors/rows.ts';
 import { createIdentityRules } from '../../../src/domain/canonical-query.ts';
 import { canonicalize } from '../../../src/domain/canonical-url.ts';
 import { ReadStore } from '../../../src/storage/read-store.ts';

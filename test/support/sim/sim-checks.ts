@@ -1,7 +1,7 @@
 // Checks of the committed state (DESIGN.md §12), made after commits, after crashes and at the end: the state alone must account for every
 // URL that was ever accepted. I5: queued once. I6: lost never. I8: queue cursors and page rows agree. I10: bounds of what is in memory.
 import { SLOW_FACTOR } from '../../../src/actors/fetch-gate.ts';
-import { BANDS, type Band, type QueueEntry } from '../../../src/actors/ports.ts';
+import { BANDS, type Band, type QueueEntry } from '../../../src/actors/rows.ts';
 import type { HostKey, UrlKey } from '../../../src/base/units.ts';
 import type { VirtualDispatcher } from '../../../src/runtime/virtual-dispatcher.ts';
 import { bandName, type SimDisk } from './sim-disk.ts';

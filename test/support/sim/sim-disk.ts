@@ -3,21 +3,23 @@
 // does, with the very rule of the real storage (actors/queue-recovery.ts). Order within a batch is the real one: removals, then rows.
 import { createHash } from 'node:crypto';
 import type {
-  BodyPointer,
   CheckpointBatch,
   DeniedCheckpoint,
   DiscoveredCheckpoint,
-  HostRow,
   PageCheckpoint,
   PageReceipt,
-  PageRow,
-  QueueEntry,
-  RobotsRow,
   StoredBody,
   UnparsedPage,
 } from '../../../src/actors/ports.ts';
-import { BANDS } from '../../../src/actors/ports.ts';
 import { recoverQueues } from '../../../src/actors/queue-recovery.ts';
+import type {
+  BodyPointer,
+  HostRow,
+  PageRow,
+  QueueEntry,
+  RobotsRow,
+} from '../../../src/actors/rows.ts';
+import { BANDS } from '../../../src/actors/rows.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../../../src/base/units.ts';
 import { headerValue } from '../../../src/domain/header-list.ts';
 

@@ -3,20 +3,16 @@
 // the receipts under way, whichever boundary it falls on. A shard reads committed rows and those of its batches that are under way, never
 // what it has staged and not yet submitted, as the real client does (ports.ts, StateReader).
 import type {
-  Band,
   CheckpointBatch,
   CheckpointPort,
   DeniedCheckpoint,
-  HostRow,
   PageReceipt,
-  PageRow,
-  QueueEntry,
-  RobotsRow,
   StateReader,
   StorageEvent,
   StoredBody,
   UnparsedPage,
 } from '../../../src/actors/ports.ts';
+import type { Band, HostRow, PageRow, QueueEntry, RobotsRow } from '../../../src/actors/rows.ts';
 import type { SeededRandom } from '../../../src/base/random.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../../../src/base/units.ts';
 import { bandName, type HostAt, type SimDisk } from './sim-disk.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert';
 import { test } from 'node:test';
 import { BackQueue, CHUNK_ENTRIES, EMPTY_CURSORS } from '../../../src/actors/back-queue.ts';
-import type { QueueEntry } from '../../../src/actors/ports.ts';
+import type { QueueEntry } from '../../../src/actors/rows.ts';
 import { AssertionFailure } from '../../../src/base/assert.ts';
 import { entryOf } from '../../fixtures/checkpoint-batches.ts';
 

@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual, throws } from 'node:assert';
 import { test } from 'node:test';
 import { HostSchedule } from '../../../src/actors/host-schedule.ts';
-import type { Band } from '../../../src/actors/ports.ts';
+import type { Band } from '../../../src/actors/rows.ts';
 import { hostKey } from '../../../src/base/units.ts';
 import { at } from '../../support/actors-fixtures.ts';
 

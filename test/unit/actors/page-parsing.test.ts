@@ -16,7 +16,8 @@ import {
   INLINE_XML_BYTES_MAX,
 } from '../../../src/actors/parse-choice.ts';
 import { type PageToParse, ParseStage } from '../../../src/actors/parse-stage.ts';
-import type { CheckpointBatch, GuardedParseOutcome, PageRow } from '../../../src/actors/ports.ts';
+import type { CheckpointBatch, GuardedParseOutcome } from '../../../src/actors/ports.ts';
+import type { PageRow } from '../../../src/actors/rows.ts';
 import { hostKey, partitionIndex, urlKey } from '../../../src/base/units.ts';
 import { type BaseUrl, parseBase } from '../../../src/domain/base-url.ts';
 
