@@ -180,6 +180,13 @@ export default defineConfig({
   // recommends (annex A). In bytes.
   // warcRollBytes: 1_073_741_824,
 
+  // Age at which a WARC file is closed and the next begun, whatever its length. In seconds.
+  // warcRollSeconds: 86_400,
+
+  // gzip level for closed WARC files: bodies that came uncompressed are compressed beside the
+  // crawl; 0 leaves them.
+  // warcGzipLevel: 4,
+
   // The crawl stops in order, exit 3, before less than this is free on the disk. In bytes.
   // diskReserveBytes: 268_435_456,
 

@@ -85,9 +85,10 @@ async function run(bodyBytes: number, pages: number, fsync: 'always' | 'interval
     {
       store: { ...store, warc: { ...store.warc, rollBytes: 1 << 30 } },
       policy: { ...DEFAULT_POLICY, fsync },
+      archive: { gzipLevel: 0, finishBytesMax: 0 },
     },
     {
-      onArchiveClosed: () => undefined,
+      onArchive: () => undefined,
       onFailure: (error) => {
         throw error;
       },

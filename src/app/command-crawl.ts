@@ -13,6 +13,7 @@ import { Log } from '../ops/log.ts';
 import { SharedAllowance } from '../runtime/shared-allowance.ts';
 import { ReadStore } from '../storage/read-store.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
+import { logArchiveNews } from './archive-news.ts';
 import { CrawlMonitor, hostsWaiting } from './crawl-monitor.ts';
 import { CrawlOperations } from './crawl-operations.ts';
 import { CrawlProcess, STOP_GRACE_MS } from './crawl-process.ts';
@@ -63,6 +64,7 @@ export async function commandCrawl(
       software: `${PRODUCT_TOKEN}/${VERSION}`,
       trustedCertificates: certificates,
       optOut,
+      archived: (news) => logArchiveNews(log, news),
       noticed: (notice) => log.info(notice.code, noticeText(notice), { ...notice }),
       failed: (error) => {
         ending.error ??= error;

@@ -11,7 +11,7 @@ import { readingCrawl } from './read-crawl.ts';
 const TOLD_MAX = 10;
 
 /** @returns 0; pages whose links cannot be had are told on standard error */
-export async function commandExport({ words, config }: CommandInput): Promise<number> {
+export async function commandExport({ words, options, config }: CommandInput): Promise<number> {
   const [what] = words;
   if (words.length !== 1 || (what !== 'pages' && what !== 'links' && what !== 'cdxj')) {
     throw new CrawlError('usage', `export: expected pages, links or cdxj, not ${words.join(' ')}`, {
@@ -22,7 +22,9 @@ export async function commandExport({ words, config }: CommandInput): Promise<nu
     // CDXJ lines are strings of bytes; JSON lines are text.
     const output = new LineOutput(process.stdout, what === 'cdxj' ? 'latin1' : 'utf8');
     if (what === 'pages') await exportPages(reading, output);
-    if (what === 'cdxj') await exportCdxj(reading, output);
+    if (what === 'cdxj') {
+      await exportCdxj(reading, output, typeof options.url === 'string' ? options.url : undefined);
+    }
     if (what === 'links') {
       let told = 0;
       await exportLinks(reading, output, (url, kind) => {

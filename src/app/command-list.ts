@@ -72,6 +72,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     words: '<what>',
     doc: 'Write cdxj (an index of the archive), pages or links to standard output.',
     configOptions: ['dataDir'],
+    ownOptions: [
+      { flag: '--url', placeholder: 'URL', doc: 'With cdxj: only captures of this URL.' },
+    ],
+    readsConfigFile: true,
+  },
+  {
+    name: 'archive',
+    words: '',
+    doc: 'Compress and index the closed WARC files of a crawl that does not run.',
+    configOptions: ['dataDir', 'json'],
     ownOptions: [],
     readsConfigFile: true,
   },

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { UrlKey } from '../base/units.ts';
-import { indexWarc, mergeCdxj } from '../storage/cdxj.ts';
+import { encodeLine, indexWarc, lookUpCdxj, mergeCdxj } from '../storage/cdxj.ts';
 import type { PageAt, ReadStore } from '../storage/read-store.ts';
 import type { LineOutput } from './line-output.ts';
 import { parseStored, selectPages } from './parse-stored.ts';
@@ -112,10 +112,14 @@ export async function exportLinks(
 }
 
 /**
- * Writes the CDXJ lines of all WARC files in one order. Files without an index (those that grow, and closed ones not yet indexed) are
+ * Writes the CDXJ lines of all WARC files in one order, or those of one URL, the oldest first. Files without an index (those that grow, and closed ones not yet indexed) are
  * indexed into a temporary directory, since a reader never writes into the data directory.
  */
-export async function exportCdxj({ store }: CrawlReading, output: LineOutput): Promise<void> {
+export async function exportCdxj(
+  { store }: CrawlReading,
+  output: LineOutput,
+  url?: string | undefined,
+): Promise<void> {
   const temporary = mkdtempSync(join(tmpdir(), 'hostler-cdxj-'));
   try {
     const indexes = store.archiveFiles().map(({ path, cdxj, file }) => {
@@ -124,7 +128,11 @@ export async function exportCdxj({ store }: CrawlReading, output: LineOutput): P
       indexWarc(path, made);
       return made;
     });
-    for (const line of mergeCdxj(indexes)) await output.write(line);
+    const lines =
+      url === undefined
+        ? mergeCdxj(indexes)
+        : lookUpCdxj(indexes, url).map((entry) => encodeLine(entry).trimEnd());
+    for (const line of lines) await output.write(line);
     await output.flush();
   } finally {
     rmSync(temporary, { recursive: true, force: true });

@@ -135,6 +135,17 @@ export const STORAGE_OPTIONS = {
       'WARC 1.1 standard recommends (annex A).',
     unit: 'bytes',
   }),
+  warcRollSeconds: option(integer({ min: 1, max: 31_622_400 }), 86_400, {
+    group: 'Storage',
+    doc: 'Age at which a WARC file is closed and the next begun, whatever its length.',
+    unit: 'seconds',
+  }),
+  warcGzipLevel: option(integer({ min: 0, max: 9 }), 4, {
+    group: 'Storage',
+    doc:
+      'gzip level for closed WARC files: bodies that came uncompressed are compressed ' +
+      'beside the crawl; 0 leaves them.',
+  }),
   diskReserveBytes: option(integer({ min: 0, max: 1024 * GIB }), 256 * MIB, {
     group: 'Storage',
     doc: 'The crawl stops in order, exit 3, before less than this is free on the disk.',

@@ -69,7 +69,7 @@ function mediaType(record: PlacedRecord): string {
 }
 
 /** One line with its line feed, as a string of bytes, so that sorting strings sorts bytes. Numbers are strings, as pywb writes them. */
-function encodeLine(entry: CdxjEntry): string {
+export function encodeLine(entry: CdxjEntry): string {
   const { surt, timestamp, ...rest } = entry;
   const fields = {
     ...rest,

@@ -152,7 +152,8 @@ export class CheckpointService {
   commit(): void {
     if (this.#failure !== undefined) return;
     const { seen } = this.#options;
-    if (this.#queue.length + this.#placed.length === 0 && !seen.waiting) return;
+    const waiting = this.#queue.length + this.#placed.length + this.#closedArchives.length;
+    if (waiting === 0 && !seen.waiting) return;
     this.#guard(() => {
       const started = this.#options.now();
       const receipts = this.#placeQueue();
@@ -182,6 +183,13 @@ export class CheckpointService {
     this.commit();
     const reserve = this.#options.reserveBytes;
     this.#fail('disk-full', `${free} bytes free, ${reserve} are kept in reserve`);
+  }
+
+  /** Closes files that grew old while nothing came; to be called about once a second. */
+  rollWhileIdle(): void {
+    if (this.#failure !== undefined || this.#queue.length + this.#placed.length > 0) return;
+    this.#guard(() => this.#rollFiles());
+    this.commit();
   }
 
   /** Last commit; closes the WARC file under its final name and the logs. */

@@ -44,6 +44,8 @@ export interface OpenStore {
   readonly tables: Tables;
   readonly identity: CrawlIdentity;
   readonly archive: WarcWriter;
+  /** Start of the WARC files' names. */
+  readonly warcPrefix: string;
   readonly frontier: SegmentLog;
   readonly audit: SegmentLog;
   readonly seenRuns: SeenRuns;
@@ -92,12 +94,18 @@ function recoverStore(options: StoreOptions, directory: DataDirectory, now: Wall
     seenRuns.open(EMPTY_SEEN_MANIFEST);
     rebuildSeenRuns(tables, seenRuns);
   }
-  const replayed = replayFrontier({ dir, tables, frontier, seen: seenRuns, committed, hostOf });
+  // Committed at once: a file that a crash left closed is nobody's open file any more, whatever is done to it next.
+  const repaired = { ...committed, warc: archive.ends() };
+  const replayed = replayFrontier({
+    ...{ dir, tables, frontier, seen: seenRuns, hostOf },
+    committed: repaired,
+  });
   return {
     directory,
     tables,
     identity,
     archive,
+    warcPrefix: options.warc.prefix,
     frontier,
     audit,
     seenRuns,

@@ -4,6 +4,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Worker } from 'node:worker_threads';
 import { unreachable } from '../base/assert.ts';
+import { ArchiveKeeper, type ArchiveNews } from './archive-keeper.ts';
 import type { BloomSnapshot } from './bloom-snapshot.ts';
 import { saveBloomSnapshot } from './bloom-snapshot.ts';
 import { CheckpointService } from './checkpoint-service.ts';
@@ -35,6 +36,14 @@ export const DEFAULT_POLICY: CommitPolicy = {
   groupBytesMax: 8 * 1024 * 1024,
 };
 
+/** What becomes of closed WARC files. */
+export interface ArchivePolicy {
+  /** gzip level of members that arrived uncompressed, 1 … 9; 0 leaves them as they are. */
+  readonly gzipLevel: number;
+  /** An orderly end waits for work on at most so many bytes of closed files; the rest is left for the next start. */
+  readonly finishBytesMax: number;
+}
+
 const SPACE_CHECK_MS = 1_000;
 /** How long `close` waits for shards to say that they are done. */
 const DETACH_WAIT_MS = 10_000;
@@ -43,8 +52,7 @@ const INTERVAL_GROUPS_MAX = 8;
 
 /** What the loop reports to the thread that started it. */
 export interface StorageLoopEvents {
-  /** Closed WARC files that no commit counts on any more: they may be compressed, indexed, moved. */
-  readonly onArchiveClosed: (paths: readonly string[]) => void;
+  readonly onArchive: (news: ArchiveNews) => void;
   readonly onFailure: (code: 'disk-full' | 'disk' | 'data-damaged', detail: string) => void;
 }
 
@@ -55,6 +63,8 @@ export class StorageLoop {
   readonly #events: StorageLoopEvents;
   readonly #seen: SeenPublisher;
   readonly #service: CheckpointService;
+  readonly #keeper: ArchiveKeeper;
+  readonly #archivePolicy: ArchivePolicy;
   readonly #ports = new Map<number, MessagePort>();
   readonly #detached = new Set<number>();
   readonly #spaceTimer: NodeJS.Timeout;
@@ -66,13 +76,19 @@ export class StorageLoop {
 
   constructor(
     store: OpenStore,
-    options: { readonly policy: CommitPolicy; readonly reserveBytes: number },
+    options: {
+      readonly policy: CommitPolicy;
+      readonly archive: ArchivePolicy;
+      readonly reserveBytes: number;
+    },
     events: StorageLoopEvents,
   ) {
     this.#store = store;
     this.#policy = options.policy;
     this.#events = events;
     this.#seen = new SeenPublisher(store.seenRuns);
+    this.#archivePolicy = options.archive;
+    this.#keeper = this.#openKeeper(options);
     const { directory, tables, archive, frontier, audit, committed } = store;
     this.#service = new CheckpointService({
       dir: directory.dir,
@@ -85,7 +101,7 @@ export class StorageLoop {
       fsync: options.policy.fsync,
       reserveBytes: options.reserveBytes,
       deliver: (shard, message) => this.#deliver(shard, message),
-      onArchiveClosed: events.onArchiveClosed,
+      onArchiveClosed: (paths) => this.#keeper.take(paths),
       now: () => performance.now(),
     });
     this.#spaceTimer = setInterval(() => this.#checkSpace(), SPACE_CHECK_MS);
@@ -120,9 +136,29 @@ export class StorageLoop {
     await this.#merge?.terminate();
     this.#service.close();
     this.#reportFailure();
+    const { finishBytesMax } = this.#archivePolicy;
+    await this.#keeper.finish(this.#service.failure === undefined ? finishBytesMax : 0);
     for (const port of this.#ports.values()) port.close();
     await this.#store.tables.root.close();
     this.#store.directory.lock.release();
+  }
+
+  #openKeeper(options: {
+    readonly archive: ArchivePolicy;
+    readonly reserveBytes: number;
+  }): ArchiveKeeper {
+    const { directory, warcPrefix } = this.#store;
+    const keeper = new ArchiveKeeper(
+      {
+        directory: folderOf(directory.dir, 'warc'),
+        prefix: warcPrefix,
+        gzipLevel: options.archive.gzipLevel,
+        reserveBytes: options.reserveBytes,
+      },
+      this.#events.onArchive,
+    );
+    keeper.takeLeftovers();
+    return keeper;
   }
 
   #receive(shard: number, message: ToStorage): void {
@@ -169,6 +205,7 @@ export class StorageLoop {
 
   #checkSpace(): void {
     this.#service.checkSpace();
+    this.#service.rollWhileIdle();
     this.#reportFailure();
   }
 

@@ -49,9 +49,9 @@ function openLoop(
     const { reserveBytes } = options.store;
     const loop = new StorageLoop(
       store,
-      { policy: options.policy, reserveBytes },
+      { policy: options.policy, archive: options.archive, reserveBytes },
       {
-        onArchiveClosed: (paths) => post({ kind: 'archive-closed', paths }),
+        onArchive: (news) => post({ kind: 'archive', news }),
         onFailure: (code, detail) => post({ kind: 'failed', code, detail }),
       },
     );

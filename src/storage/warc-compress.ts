@@ -4,7 +4,7 @@
 // Atomic although two files change: the new index lies beside the old one, tied to the length of the compressed file, before that file takes
 // its place; readers and recovery choose the index that fits (warc-offsets.ts, warc-repair.ts). A crash leaves either edition whole.
 
-import { closeSync, fstatSync, fsyncSync, openSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { assert } from '../base/assert.ts';
@@ -13,7 +13,7 @@ import { onDisk, readFully, renameDurably, replaceDurably, writeFully } from './
 import { fieldValues } from './header-lines.ts';
 import { readMemberAt } from './member-source.ts';
 import type { WarcPaths } from './warc-names.ts';
-import { encodeOffsets } from './warc-offsets.ts';
+import { encodeOffsets, OFFSETS_HEADER_BYTES, readClaim } from './warc-offsets.ts';
 import { splitRecord } from './warc-reader.ts';
 import { completeCompression } from './warc-repair.ts';
 
@@ -49,6 +49,27 @@ export function compressWarc(paths: WarcPaths, level = 6): CompressionResult {
     renameDurably(paths.nextOffsets, paths.offsets);
     return result;
   });
+}
+
+/** Whether a closed file is the edition that `compressWarc` wrote: its index claims the length it has. */
+export function isCompressedWarc(paths: WarcPaths): boolean {
+  const { size } = statSync(paths.closed);
+  return [paths.offsets, paths.nextOffsets].some((path) => claimOf(path) === size);
+}
+
+function claimOf(path: string): number | undefined {
+  if (!existsSync(path)) return undefined;
+  return readClaim(readFileHead(path, OFFSETS_HEADER_BYTES));
+}
+
+function readFileHead(path: string, length: number): Buffer {
+  const fd = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(length);
+    return head.subarray(0, readFully(fd, head, 0));
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function writeCompressed(

@@ -63,7 +63,9 @@ export function repairArchive(directory: string, prefix: string, committed: End)
  * Temporary files are removed.
  */
 export function completeCompression(paths: WarcPaths): void {
-  rmSync(`${paths.closed}.tmp`, { force: true });
+  for (const path of [paths.closed, paths.nextOffsets, paths.cdxj]) {
+    rmSync(`${path}.tmp`, { force: true });
+  }
   const next = loadOffsets(paths.nextOffsets);
   if (next !== undefined && next.claimBytes === statSync(paths.closed).size) {
     renameSync(paths.nextOffsets, paths.offsets);

@@ -4,7 +4,7 @@
 // A file number is taken when its first record comes: `ends()` of {file, 0, 0} says that all smaller numbers are closed.
 // I12: after `open`, every committed record is whole and nothing uncommitted is left; what cannot be had again is refused, not guessed.
 
-import { closeSync, fdatasyncSync, fsyncSync, ftruncateSync, openSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import { assert } from '../base/assert.ts';
@@ -26,6 +26,8 @@ export interface WarcEnd {
 export interface WarcWriterOptions {
   /** A file is closed when it reaches this size; bytes, default 1 GiB (WARC 1.1 Annex C suggests that order). */
   readonly rollBytes?: number;
+  /** Age at which a file is closed and the next begun, whatever its length; milliseconds, default never. */
+  readonly rollMs?: number;
   /** `software` of warcinfo: name and version. */
   readonly software: string;
   /** `http-header-user-agent` of warcinfo. */
@@ -55,6 +57,8 @@ export class WarcWriter {
   readonly #directory: string;
   readonly #options: WarcWriterOptions;
   readonly #rollBytes: number;
+  readonly #rollMs: number;
+  readonly #now: () => WallMs;
   #file = 0;
   #bytes = 0;
   #records = 0;
@@ -65,13 +69,17 @@ export class WarcWriter {
   #pendingBytes = 0;
   #unsynced = false;
   #opened = false;
+  #begunAt = 0;
 
   /** @param directory `warc/`; it must exist */
   constructor(directory: string, options: WarcWriterOptions) {
     this.#directory = directory;
     this.#options = options;
     this.#rollBytes = options.rollBytes ?? ROLL_BYTES_DEFAULT;
+    this.#rollMs = options.rollMs ?? Number.POSITIVE_INFINITY;
+    this.#now = options.now ?? (() => wallMs(Date.now()));
     assert(this.#rollBytes > 0, () => `rollBytes ${this.#rollBytes}`);
+    assert(this.#rollMs > 0, () => `rollMs ${this.#rollMs}`);
   }
 
   /**
@@ -91,7 +99,10 @@ export class WarcWriter {
     this.#file = end.file;
     this.#bytes = end.bytes;
     this.#records = end.records;
-    if (end.bytes > 0) this.#openFiles('r+');
+    if (end.bytes > 0) {
+      this.#openFiles('r+');
+      this.#begunAt = fstatSync(this.#warcFd).birthtimeMs;
+    }
     this.#opened = true;
   }
 
@@ -130,12 +141,12 @@ export class WarcWriter {
   }
 
   /**
-   * Closes the open file when it is full; to be called after the commit of its end.
+   * Closes the open file when it is full or old; to be called after the commit of its end.
    * @returns paths of files newly closed. They may be compressed only after the next commit, whose `ends()` no longer names them.
    */
   rollIfNeeded(): ClosedWarc[] {
-    if (this.#bytes < this.#rollBytes) return [];
-    return this.#finish();
+    const isOld = this.#bytes > 0 && this.#now() - this.#begunAt >= this.#rollMs;
+    return isOld || this.#bytes >= this.#rollBytes ? this.#finish() : [];
   }
 
   /**
@@ -168,12 +179,12 @@ export class WarcWriter {
       syncDirectory(this.#directory);
     });
     const { software, userAgent, fields = [] } = this.#options;
-    const now = this.#options.now ?? (() => wallMs(Date.now()));
+    this.#begunAt = this.#now();
     this.#put(
       buildWarcinfoMember({
         recordId: newRecordId(),
         filename: basename(this.#paths().closed),
-        date: now(),
+        date: wallMs(this.#begunAt),
         fields: [
           ['software', software],
           ['format', 'WARC File Format 1.1'],

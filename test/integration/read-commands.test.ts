@@ -252,6 +252,13 @@ test('exportCdxj writes one sorted index in which every line leads to its captur
     robots: [...store.audit()].filter(({ purpose }) => purpose === 'robots').length,
   }));
   ok(lines.length >= fetched + robots, `${lines.length} captures, ${fetched} pages`);
+  const { url = '' } = decodeLine(lines[0] ?? '') ?? {};
+  const ofOne = await exported((output) => reading((crawled) => exportCdxj(crawled, output, url)));
+  const { surt } = decodeLine(lines[0] ?? '') ?? {};
+  deepStrictEqual(
+    ofOne,
+    lines.filter((line) => line.startsWith(`${surt} `)),
+  );
 });
 
 test('replay finds what the crawl found, link for link, and makes no request', async () => {

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { CheckpointBatch, StorageEvent } from '../../src/actors/ports.ts';
 import type { CrawlError } from '../../src/base/errors.ts';
 import { hostKey, urlKey } from '../../src/base/units.ts';
+import type { ArchiveNews } from '../../src/storage/archive-keeper.ts';
 import { loadBloomSnapshot } from '../../src/storage/bloom-snapshot.ts';
 import { bloomPath } from '../../src/storage/directory.ts';
 import type { ShardStorage } from '../../src/storage/open-client.ts';
@@ -31,9 +32,10 @@ import {
   WARC_PREFIX,
 } from '../fixtures/store-session.ts';
 
-const archives: string[] = [];
+const archives: ArchiveNews[] = [];
+const archive = { gzipLevel: 6, finishBytesMax: 1 << 20 };
 const events = {
-  onArchiveClosed: (paths: readonly string[]) => archives.push(...paths),
+  onArchive: (news: ArchiveNews) => archives.push(news),
   onFailure: (error: CrawlError) => {
     throw error;
   },
@@ -44,7 +46,7 @@ const events = {
 
 const start = (dir: string) =>
   StorageThread.start(
-    { store: storeOptions(dir), policy: { ...DEFAULT_POLICY, commitWindowMs: 20 } },
+    { store: storeOptions(dir), policy: { ...DEFAULT_POLICY, commitWindowMs: 20 }, archive },
     events,
   );
 
@@ -146,7 +148,9 @@ test('StorageThread serves two shards, which read what they wrote before and aft
   for (const shard of shards) await shard.close();
   await owner.close();
   ok(!existsSync(join(dir, 'lock')));
-  deepStrictEqual(archives.splice(0), [join(dir, 'warc', `${WARC_PREFIX}-000000.warc.gz`)]);
+  const [news, ...more] = archives.splice(0);
+  deepStrictEqual([news?.kind, more], ['tended', []]);
+  ok(existsSync(join(dir, 'warc', `${WARC_PREFIX}-000000.cdxj`)), 'the closed file has its index');
 
   const again = await start(dir);
   deepStrictEqual(again.opened.identity, owner.opened.identity);

@@ -13,12 +13,13 @@ import {
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { CrawlError } from '../../../src/base/errors.ts';
+import { wallMs } from '../../../src/base/units.ts';
 import { BodyReader } from '../../../src/storage/body-reader.ts';
 import { checkWarc } from '../../../src/storage/warc-check.ts';
 import { warcPaths } from '../../../src/storage/warc-names.ts';
 import { entryPosition, loadOffsets } from '../../../src/storage/warc-offsets.ts';
 import { buildResponseMembers } from '../../../src/storage/warc-record.ts';
-import type { WarcEnd, WarcWriter } from '../../../src/storage/warc-writer.ts';
+import { type WarcEnd, WarcWriter } from '../../../src/storage/warc-writer.ts';
 import { answer, FETCHED_AT, newWriter, temporaryDirectory } from '../../support/warc-fixtures.ts';
 
 function append(writer: WarcWriter, text: string): { file: number; record: number } {
@@ -203,6 +204,27 @@ test('WarcWriter.rollIfNeeded closes a full file and begins the next with its ow
     strictEqual(bodyOf(directory, pointer)?.length, 400 + count);
   }
   notStrictEqual(pointers[0]!.file, pointers[11]!.file);
+});
+
+test('WarcWriter.rollIfNeeded closes a file at its age, counted over restarts, and never an empty one', (t) => {
+  const directory = temporaryDirectory(t);
+  const options = { software: 'x', userAgent: 'x', prefix: 'hostler', rollMs: 1_000 };
+  let now = Date.now();
+  const open = (state: Parameters<WarcWriter['open']>[0]): WarcWriter => {
+    const writer = new WarcWriter(directory, { ...options, now: () => wallMs(now) });
+    writer.open(state);
+    return writer;
+  };
+  const writer = open([]);
+  now += 5_000;
+  deepStrictEqual(writer.rollIfNeeded(), []);
+  append(writer, 'one');
+  writer.sync();
+  now += 999;
+  deepStrictEqual(writer.rollIfNeeded(), []);
+  const again = open(writer.ends());
+  deepStrictEqual(again.rollIfNeeded(), [warcPaths(directory, 'hostler', 0).closed]);
+  deepStrictEqual(again.ends(), [{ file: 1, bytes: 0, records: 0 }]);
 });
 
 test('WarcWriter writes the offset of every record into the index', (t) => {

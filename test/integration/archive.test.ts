@@ -1,0 +1,82 @@
+// The archive of whole crawls: what becomes of closed WARC files beside a crawl, at its end, and by `archive`.
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { inFolder, runCommand } from '../support/command-line.ts';
+import { runCrawl, webFlags } from '../support/crawl/run-crawl.ts';
+import { archiveFaults } from '../support/crawl/stored-crawl.ts';
+import { type StartedWeb, startWeb } from '../support/server/start-web.ts';
+
+const ROLL_BYTES = 100_000;
+
+async function withWeb(
+  config: string,
+  body: (web: StartedWeb, dataDir: string, flags: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const web = await startWeb({
+    ...{ seed: 31, hosts: 5, pagesPerHost: 12, pageBytes: 12_000 },
+    features: { duplicates: 0.1, compressed: 0.3 },
+  });
+  try {
+    await inFolder({ 'cluster.config.ts': config }, (folder) =>
+      body(web, `${folder}/data`, ['--config', `${folder}/cluster.config.ts`]),
+    );
+  } finally {
+    await web.stop();
+  }
+}
+
+const configOf = (options: object): string => `export default ${JSON.stringify(options)};\n`;
+
+function namesOf(dataDir: string, ending: string): string[] {
+  return readdirSync(join(dataDir, 'warc')).filter((name) => name.endsWith(ending));
+}
+
+function archiveBytes(dataDir: string): number {
+  const warc = join(dataDir, 'warc');
+  return namesOf(dataDir, '.warc.gz').reduce(
+    (sum, name) => sum + statSync(join(warc, name)).size,
+    0,
+  );
+}
+
+test('a crawl compresses and indexes each WARC file it closes, and every record stays sound', () =>
+  withWeb(configOf({ warcRollBytes: ROLL_BYTES }), async (web, dataDir, flags) => {
+    const crawl = await runCrawl(webFlags(web, dataDir, flags));
+    strictEqual(crawl.status, 0, crawl.stderr);
+    const closed = namesOf(dataDir, '.warc.gz');
+    ok(closed.length > 3, closed.join(' '));
+    deepStrictEqual(
+      namesOf(dataDir, '.cdxj').sort(),
+      closed.map((name) => name.replace('.warc.gz', '.cdxj')).sort(),
+    );
+    ok(archiveBytes(dataDir) < (closed.length * ROLL_BYTES) / 2, `${archiveBytes(dataDir)} bytes`);
+    deepStrictEqual(await archiveFaults(dataDir), []);
+  }));
+
+test('archive does what an earlier run left undone, and nothing twice', () =>
+  withWeb(
+    configOf({ warcRollBytes: ROLL_BYTES, warcGzipLevel: 0 }),
+    async (web, dataDir, flags) => {
+      const crawl = await runCrawl(webFlags(web, dataDir, flags));
+      strictEqual(crawl.status, 0, crawl.stderr);
+      const before = archiveBytes(dataDir);
+      ok(before > 3 * ROLL_BYTES, 'level 0 leaves the files as they are');
+      const closed = namesOf(dataDir, '.warc.gz');
+      for (const name of namesOf(dataDir, '.cdxj')) rmSync(join(dataDir, 'warc', name));
+      const done = await runCommand(['archive', '--data', dataDir, '--json']);
+      strictEqual(done.status, 0, done.stderr);
+      const bytesAfter = archiveBytes(dataDir);
+      ok(bytesAfter < before / 2, `${bytesAfter} of ${before} bytes`);
+      deepStrictEqual(JSON.parse(done.stdout), {
+        ...{ files: closed.length, bytesBefore: before, bytesAfter, troubles: 0 },
+      });
+      deepStrictEqual(await archiveFaults(dataDir), []);
+      const again = await runCommand(['archive', '--data', dataDir]);
+      deepStrictEqual([again.status, again.stdout], [0, '0 files done: 0 bytes, now 0\n']);
+      const refused = await runCommand(['archive', '--data', `${dataDir}/none`]);
+      strictEqual(refused.status, 2);
+      match(refused.stderr, /holds no crawl/);
+    },
+  ));
