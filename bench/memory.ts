@@ -42,7 +42,8 @@ export async function memoryCommand(args: readonly string[]): Promise<number> {
   const growth = growthOf(samples);
   process.stdout.write(
     `${report.urlsDiscovered} URLs on ${report.hosts} hosts, ${report.pages} pages in ${report.seconds.toFixed(0)} s; ` +
-      `peak ${(report.peakRssBytes / 1e6).toFixed(0)} MB; ${growth.toFixed(1)} bytes for each URL of the second half\n`,
+      `peak ${(report.peakRssBytes / 1e6).toFixed(0)} MB; ` +
+      `${((1_000 * report.cpuSeconds) / report.pages).toFixed(2)} ms CPU a page; ${growth.toFixed(1)} bytes for each URL of the second half\n`,
   );
   return growth <= FLAT_BYTES_PER_URL ? 0 : 1;
 }

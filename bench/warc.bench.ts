@@ -40,7 +40,7 @@ function answer(body: Buffer, compressed: boolean): FetchResponse {
     requestHead: 'GET / HTTP/1.1\r\nHost: a.test\r\nAccept: */*\r\nUser-Agent: x\r\n\r\n',
     address: '192.0.2.1',
     startedMs: monotonicMs(0),
-    firstByteMs: monotonicMs(0),
+    responseMs: 1,
     endedMs: monotonicMs(0),
   };
 }

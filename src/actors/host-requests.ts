@@ -124,14 +124,14 @@ export class HostRequests {
   }
 
   #tellPace(outcome: FetchOutcome, verdict: PageVerdict): void {
-    const { services, pace, addresses } = this.#owner;
+    const { pace, addresses } = this.#owner;
     if (verdict.failure !== undefined) {
       pace.failed(verdict.failure, outcome.endedMs, verdict.retryAfterMs);
       addresses.suspect(verdict.failure);
       return;
     }
-    const firstByteMs = outcome.kind === 'response' ? outcome.firstByteMs : outcome.endedMs;
-    pace.succeeded(outcome.endedMs, firstByteMs - outcome.startedMs - services.loopDelayMs());
+    const { endedMs, startedMs } = outcome;
+    pace.succeeded(endedMs, outcome.kind === 'response' ? outcome.responseMs : endedMs - startedMs);
     if (verdict.retryAfterMs > 0) pace.pause(outcome.endedMs, verdict.retryAfterMs);
   }
 }

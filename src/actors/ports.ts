@@ -46,7 +46,11 @@ export interface FetchResponse {
   /** The IP address that answered. */
   readonly address: string;
   readonly startedMs: MonotonicMs;
-  readonly firstByteMs: MonotonicMs;
+  /**
+   * From the request on its way to the first byte of the answer, without the time in which our own loop was busy elsewhere (PERFORMANCE.md 8);
+   * ≥ 0. Setting up a connection is not in it.
+   */
+  readonly responseMs: number;
   /** Last byte or abort: the gap counts from here. */
   readonly endedMs: MonotonicMs;
 }

@@ -92,8 +92,6 @@ export interface HostServices {
   /** When this process started, by both clocks: a restored host waits its full gap from here. */
   readonly startedMs: MonotonicMs;
   readonly startedAt: WallMs;
-  /** Delay of this thread's event loop lately, subtracted from response times (PERFORMANCE.md 8). */
-  loopDelayMs(): number;
   /** Told at most once for each host and cause. */
   notice(notice: HostNotice): void;
   toShard(message: ShardMessage): void;

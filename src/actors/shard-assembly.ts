@@ -63,7 +63,6 @@ export interface ShardMeans
   readonly hasher: UrlHasher;
   readonly startedMs: MonotonicMs;
   readonly startedAt: WallMs;
-  readonly loopDelayMs: () => number;
   readonly leastGapMsOf: (address: string) => number;
 }
 
@@ -196,7 +195,6 @@ export function assembleShard(
     seen: means.seen,
     startedMs: means.startedMs,
     startedAt: means.startedAt,
-    loopDelayMs: means.loopDelayMs,
     toShard: (message) => dispatcher.tell(ref, message),
     toHost: (host, message) => dispatcher.tell(host, message),
     keyOf: (url) => hasher.urlKey(canonicalOf(url, plan.rules)),

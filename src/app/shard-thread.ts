@@ -64,6 +64,7 @@ async function start(plan: ShardThreadPlan): Promise<void> {
   const fetcher = new UndiciFetcher({
     guard,
     now: () => clock.now(),
+    blindMs: (now) => driver.watch.blindMs(now),
     userAgent: plan.userAgent,
     from: plan.config.from,
     trustedCertificates: plan.trustedCertificates,
@@ -108,7 +109,6 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     hasher,
     startedMs: plan.anchor.monotonic,
     startedAt: plan.anchor.wall,
-    loopDelayMs: () => driver.loopDelayMs,
     leastGapMsOf: (address) => leastGapMs(0, guard.isAllowed(address)),
     sendPeer: (peer, message) => peers.get(peer)?.send(message) ?? false,
     storageFailed: (event) => report({ kind: 'storage-failed', event }),

@@ -38,6 +38,8 @@ export interface ExchangeConnection {
 /** Who started the exchange. */
 export interface ExchangeOwner {
   readonly now: () => MonotonicMs;
+  /** How long before now what is just read may have arrived, milliseconds. */
+  readonly blindMs: (now: MonotonicMs) => number;
   /** Asked right before the request is sent; false ends the exchange as `aborted`. */
   readonly mayRequest: (url: string) => boolean;
   /** Called once, before `ended`, when the connection is free again. */
@@ -76,7 +78,9 @@ export class Exchange implements HeadSink {
   readonly #ended: (outcome: FetchOutcome) => void;
   #abort: ((error?: Error) => void) | undefined;
   #address: string | undefined;
-  #firstByteMs: MonotonicMs | undefined;
+  /** When the request was handed to the connection, last. */
+  #sentMs: MonotonicMs;
+  #responseMs: number | undefined;
   #head: ResponseHead | undefined;
   #payload: PayloadCollector | undefined;
   #isResent = false;
@@ -94,6 +98,7 @@ export class Exchange implements HeadSink {
     this.#ended = ended;
     this.startedMs = owner.now();
     this.lastByteMs = this.startedMs;
+    this.#sentMs = this.startedMs;
   }
 
   /** True once the outcome is decided. */
@@ -127,6 +132,7 @@ export class Exchange implements HeadSink {
     this.#abort = abort;
     this.#address = this.#connection.address;
     this.lastByteMs = this.#owner.now();
+    this.#sentMs = this.lastByteMs;
     if (this.#owner.mayRequest(this.subject.request.url)) this.#connection.sending(this);
     else this.stop('aborted', 'no longer allowed to ask this host');
   }
@@ -175,7 +181,9 @@ export class Exchange implements HeadSink {
 
   firstByte(): void {
     this.lastByteMs = this.#owner.now();
-    this.#firstByteMs ??= this.lastByteMs;
+    if (this.#responseMs !== undefined) return;
+    const blindMs = this.#owner.blindMs(this.lastByteMs);
+    this.#responseMs = Math.max(this.lastByteMs - this.#sentMs - blindMs, 0);
   }
 
   headRead(head: ResponseHead): void {
@@ -197,8 +205,7 @@ export class Exchange implements HeadSink {
 
   /** A kept connection may be closed by the server just as we write: then nobody saw the request (RFC 9110 §9.2.2, RFC 9112 §9.3.1). */
   #mayResend(error: unknown): boolean {
-    if (this.#isResent || this.#firstByteMs !== undefined || this.#abort === undefined)
-      return false;
+    if (this.#isResent || this.#responseMs !== undefined || this.#abort === undefined) return false;
     return this.#connection.isReused && exchangeFailureKind(error) === 'reset';
   }
 
@@ -268,7 +275,7 @@ export class Exchange implements HeadSink {
       requestHead: requestHead(this.subject.target, this.subject.fields),
       address: this.#address ?? '',
       startedMs: this.startedMs,
-      firstByteMs: this.#firstByteMs ?? endedMs,
+      responseMs: this.#responseMs ?? Math.max(endedMs - this.#sentMs, 0),
       endedMs,
     });
   }

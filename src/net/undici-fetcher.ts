@@ -28,6 +28,11 @@ export interface UndiciFetcherOptions {
   readonly guard: AddressGuard;
   /** Monotonic clock. */
   readonly now: () => MonotonicMs;
+  /**
+   * How long before `now` this thread had last looked at its sockets (runtime/loop-watch.ts); taken off response times. Default: 0, for a
+   * thread that does nothing else.
+   */
+  readonly blindMs?: (now: MonotonicMs) => number;
   /** Whole User-Agent field, `hostler/VERSION (+CONTACT)`. */
   readonly userAgent: string;
   /** Mail address for the From field; left out when undefined. */
@@ -75,6 +80,7 @@ export class UndiciFetcher implements FetchPort {
     this.#limits = { ...FETCH_LIMITS, ...options.limits };
     this.#owner = {
       now: options.now,
+      blindMs: options.blindMs ?? (() => 0),
       mayRequest: options.mayRequest ?? (() => true),
       released: (exchange) => this.#released(exchange),
     };

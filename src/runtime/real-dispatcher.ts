@@ -1,8 +1,9 @@
 // Drives a dispatcher in real time: a pump by setImmediate while there is work, one setTimeout for the earliest timer while there is
 // none. A pump runs for at most `sliceMs`, then lets the event loop read its sockets; so fetches and actors share a thread fairly. It
-// also measures how late the loop runs, since response times measured through a busy loop are too long and must have that delay taken
-// off before they set a gap (DESIGN.md §4). With real-clock.ts the only place in the runtime that touches clocks and timers.
+// also measures how late the loop runs, and keeps the watch that tells how long a socket was not looked at (loop-watch.ts). With
+// real-clock.ts the only place in the runtime that touches clocks and timers.
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
+import { LoopWatch } from './loop-watch.ts';
 import { RealClock } from './real-clock.ts';
 
 /** Messages between two looks at the clock within a slice. */
@@ -30,6 +31,8 @@ export interface LoopDelay {
 /** A dispatcher with its real-time driver. */
 export class RealDispatcher {
   readonly dispatcher: Dispatcher;
+  /** For the callbacks of this thread's sockets. */
+  readonly watch = new LoopWatch();
   readonly #clock: RealClock;
   readonly #sliceMs: number;
   #immediate: NodeJS.Immediate | undefined;
@@ -80,7 +83,7 @@ export class RealDispatcher {
     return delay;
   }
 
-  /** The smoothed delay alone, as often as wanted: what to take off a measured response time. */
+  /** The smoothed delay alone, as often as wanted, for inspection. */
   get loopDelayMs(): number {
     return this.#delaySmoothedMs;
   }
@@ -106,6 +109,7 @@ export class RealDispatcher {
       now = this.#clock.now();
     }
     this.#busyMs += now - startedAt;
+    this.watch.ran(startedAt, now);
     if (this.dispatcher.isIdle) this.#scheduleTimeout(now);
     else this.#schedulePump();
   }

@@ -87,7 +87,7 @@ export function responseOf(body: string): FetchResponse {
     requestHead: '',
     address: '192.0.2.1',
     startedMs: at(0),
-    firstByteMs: at(1),
+    responseMs: 1,
     endedMs: at(2),
   };
 }

@@ -30,7 +30,7 @@ export function answer(overrides: Partial<FetchResponse> = {}): FetchResponse {
     requestHead: 'GET / HTTP/1.1\r\nHost: a.test\r\n\r\n',
     address: '192.0.2.1',
     startedMs: monotonicMs(1),
-    firstByteMs: monotonicMs(2),
+    responseMs: 1,
     endedMs: monotonicMs(3),
     ...overrides,
   };

@@ -76,7 +76,6 @@ export function lendServices(
     isOptedOut: (host) => optedOut.has(host),
     startedMs: monotonicMs(0),
     startedAt: wallMs(1_700_000_000_000),
-    loopDelayMs: () => 0,
     toShard: () => {},
     toHost: () => {},
     keyOf,

@@ -10,7 +10,7 @@ import type {
   FetchResponse,
 } from '../../../src/actors/ports.ts';
 import type { SeededRandom } from '../../../src/base/random.ts';
-import { type MonotonicMs, monotonicMs } from '../../../src/base/units.ts';
+import type { MonotonicMs } from '../../../src/base/units.ts';
 import type { FailureKind } from '../../../src/domain/failure.ts';
 import type { RequestEntry } from '../world/judge-types.ts';
 import type { World } from '../world/world.ts';
@@ -57,7 +57,7 @@ interface Exchange {
 /** How an exchange ends, decided when it starts. */
 interface Ending {
   readonly afterMs: number;
-  readonly firstByteMs: number;
+  readonly responseMs: number;
   readonly status: number;
   readonly failure: FailureKind | undefined;
   readonly truncated: FetchResponse['truncated'];
@@ -247,7 +247,7 @@ export class SimFetch {
 function failing(failure: FailureKind | undefined, afterMs: number): Ending {
   return {
     afterMs,
-    firstByteMs: afterMs,
+    responseMs: afterMs,
     status: 0,
     failure,
     truncated: undefined,
@@ -259,17 +259,17 @@ function failing(failure: FailureKind | undefined, afterMs: number): Ending {
 /** What a client with our bounds sees of an answer. */
 function endingOf(answer: WorldResponse, latencyMs: number): Ending {
   const { behaviour, status, body, bodyMs } = answer;
-  const firstByteMs = latencyMs + answer.delayMs;
+  const responseMs = latencyMs + answer.delayMs;
   const headers = answer.headers.flat();
   const whole: Ending = {
-    ...{ afterMs: firstByteMs + bodyMs, firstByteMs, status, headers, body },
+    ...{ afterMs: responseMs + bodyMs, responseMs, status, headers, body },
     failure: undefined,
     truncated: undefined,
   };
-  if (behaviour === 'mute' || firstByteMs > HEAD_TIMEOUT_MS) {
+  if (behaviour === 'mute' || responseMs > HEAD_TIMEOUT_MS) {
     return failing('timeout', HEAD_TIMEOUT_MS);
   }
-  if (behaviour === 'reset') return failing('reset', firstByteMs);
+  if (behaviour === 'reset') return failing('reset', responseMs);
   if (behaviour === 'endless-body') {
     const bytes = new Uint8Array(ENDLESS_BYTES).fill(32);
     return { ...whole, body: bytes, truncated: 'length' };
@@ -308,7 +308,7 @@ function outcomeOf(exchange: Exchange, ending: Ending, endedMs: MonotonicMs): Fe
     requestHead: `GET ${request.url} HTTP/1.1\r\n\r\n`,
     address: address ?? '',
     startedMs: startMs,
-    firstByteMs: monotonicMs(Math.min(startMs + ending.firstByteMs, endedMs)),
+    responseMs: Math.min(ending.responseMs, endedMs - startMs),
     endedMs,
   };
 }

@@ -177,7 +177,6 @@ export class SimNode {
         hasher: kernel.hasher,
         startedMs: this.startedMs,
         startedAt: this.startedAt,
-        loopDelayMs: () => 0,
         leastGapMsOf: () => 0,
         sendPeer: (peer, message) => this.links.send(shard, peer, message),
         storageFailed: (_event: StorageEvent) => {
