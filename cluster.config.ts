@@ -190,6 +190,10 @@ export default defineConfig({
   // The crawl stops in order, exit 3, before less than this is free on the disk. In bytes.
   // diskReserveBytes: 268_435_456,
 
+  // The crawl stops in order, exit 0, before its data directory takes more than this; 500M or 2T
+  // are fine. In bytes. Default: none. (--disk-quota)
+  // diskQuotaBytes: 50 * 2 ** 30,
+
   // Virtual partitions, fixed when a crawl is created: at least 16 for each machine it will ever
   // have.
   // partitions: 256,

@@ -88,7 +88,7 @@ async function run(bodyBytes: number, pages: number, fsync: 'always' | 'interval
       archive: { gzipLevel: 0, finishBytesMax: 0 },
     },
     {
-      onArchive: () => undefined,
+      onNews: () => undefined,
       onFailure: (error) => {
         throw error;
       },

@@ -4,13 +4,13 @@
 import type { CrawlError } from '../base/errors.ts';
 import { PRODUCT_TOKEN, VERSION } from '../base/version.ts';
 import type { CrawlConfig } from '../config/options.ts';
-import type { ArchiveNews } from '../storage/archive-keeper.ts';
 import { checkReadable } from '../storage/directory.ts';
+import type { StorageNews } from '../storage/storage-loop.ts';
 import { StorageThread } from '../storage/storage-owner.ts';
-import { archiveNewsText } from './archive-news.ts';
 import type { CommandInput } from './command.ts';
 import { storageOptions } from './open-storage.ts';
 import { ourBug } from './our-bug.ts';
+import { storageNewsText } from './storage-news.ts';
 
 /** What the work came to; sizes in bytes. */
 export interface ArchiveSummary {
@@ -30,7 +30,7 @@ export async function commandArchive({ config }: CommandInput): Promise<number> 
   const sums = { files: 0, bytesBefore: 0, bytesAfter: 0, troubles: 0 };
   await tendAll(config, (news) => {
     if (news.kind === 'trouble') sums.troubles += 1;
-    if (news.kind === 'trouble') process.stderr.write(`hostler: ${archiveNewsText(news)}\n`);
+    if (news.kind === 'trouble') process.stderr.write(`hostler: ${storageNewsText(news)}\n`);
     if (news.kind !== 'tended') return;
     sums.files += 1;
     sums.bytesBefore += news.bytesBefore;
@@ -43,7 +43,7 @@ export async function commandArchive({ config }: CommandInput): Promise<number> 
 }
 
 /** Opens the crawl as its writer, which recovers it and takes up what lies undone, and closes it once that is done. */
-async function tendAll(config: CrawlConfig, onArchive: (news: ArchiveNews) => void): Promise<void> {
+async function tendAll(config: CrawlConfig, onNews: (news: StorageNews) => void): Promise<void> {
   const failures: CrawlError[] = [];
   const options = storageOptions(config, {
     software: `${PRODUCT_TOKEN}/${VERSION}`,
@@ -51,9 +51,10 @@ async function tendAll(config: CrawlConfig, onArchive: (news: ArchiveNews) => vo
   });
   const archive = { ...options.archive, finishBytesMax: Number.POSITIVE_INFINITY };
   const storage = await StorageThread.start(
-    { ...options, archive },
+    // A quota is what a crawl may fill; this work gives room back.
+    { ...options, archive, store: { ...options.store, quotaBytes: undefined } },
     {
-      onArchive,
+      onNews,
       onFailure: (error) => failures.push(error),
       onCrash: (error) => {
         throw ourBug('the storage thread', error);

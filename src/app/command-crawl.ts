@@ -13,7 +13,6 @@ import { Log } from '../ops/log.ts';
 import { SharedAllowance } from '../runtime/shared-allowance.ts';
 import { ReadStore } from '../storage/read-store.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
-import { logArchiveNews } from './archive-news.ts';
 import { CrawlMonitor, hostsWaiting } from './crawl-monitor.ts';
 import { CrawlOperations } from './crawl-operations.ts';
 import { CrawlProcess, STOP_GRACE_MS } from './crawl-process.ts';
@@ -24,6 +23,7 @@ import { memoryBytes } from './process-memory.ts';
 import { createProgress, type Progress, type ProgressSnapshot } from './progress.ts';
 import { rememberSeeds } from './scope-seeds.ts';
 import { readSeeds } from './seeds.ts';
+import { logStorageNews } from './storage-news.ts';
 
 /** Time between two looks at the shards. */
 const LOOK_MS = 100;
@@ -64,7 +64,10 @@ export async function commandCrawl(
       software: `${PRODUCT_TOKEN}/${VERSION}`,
       trustedCertificates: certificates,
       optOut,
-      archived: (news) => logArchiveNews(log, news),
+      storageNews: (news) => {
+        logStorageNews(log, news);
+        if (news.kind === 'quota-near') ending.reason ??= 'disk-quota';
+      },
       noticed: (notice) => log.info(notice.code, noticeText(notice), { ...notice }),
       failed: (error) => {
         ending.error ??= error;

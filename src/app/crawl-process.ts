@@ -16,7 +16,7 @@ import { createAllowanceMemory } from '../runtime/shared-allowance.ts';
 import { createBudgetMemory } from '../runtime/shared-budget.ts';
 import { createWordsMemory } from '../runtime/shared-words.ts';
 import type { ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
-import type { ArchiveNews } from '../storage/archive-keeper.ts';
+import type { StorageNews } from '../storage/storage-loop.ts';
 import type { StorageThread } from '../storage/storage-owner.ts';
 import { FilterKeeper } from './filter-keeper.ts';
 import { openCrawl, type PreparedCrawl } from './open-crawl.ts';
@@ -53,8 +53,8 @@ export interface CrawlProcessOptions {
   readonly optOut: readonly string[];
   /** Told what an operator may want to know about a host. */
   readonly noticed: (notice: HostNotice) => void;
-  /** Told what becomes of closed WARC files. */
-  readonly archived: (news: ArchiveNews) => void;
+  /** Told what becomes of closed WARC files, and of a quota that is nearly used up. */
+  readonly storageNews: (news: StorageNews) => void;
   /** Told once of trouble that ends the crawl. */
   readonly failed: (error: CrawlError) => void;
 }

@@ -2,7 +2,7 @@
 // plus the figures of this run.
 
 /** Why a run ended. */
-export type EndReason = 'done' | 'max-pages' | 'max-time' | 'stopped' | 'failed';
+export type EndReason = 'done' | 'max-pages' | 'max-time' | 'disk-quota' | 'stopped' | 'failed';
 
 /** The object that `--json` prints. Counts are of the whole crawl, over all its runs; `run` is about this one. */
 export interface CrawlReport {

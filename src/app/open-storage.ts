@@ -24,7 +24,7 @@ export function openStorage(
 ): Promise<StorageThread> {
   const { config, software, userAgent } = options;
   return StorageThread.start(storageOptions(config, { software, userAgent }), {
-    onArchive: options.archived,
+    onNews: options.storageNews,
     onFailure: fail,
     onCrash: (error) => fail(ourBug('the storage thread', error)),
   });
@@ -48,6 +48,7 @@ export function storageOptions(
       },
       logRollBytes: LOG_ROLL_BYTES,
       reserveBytes: config.diskReserveBytes,
+      quotaBytes: config.diskQuotaBytes,
     },
     policy: { ...DEFAULT_POLICY, fsync: config.fsync, commitWindowMs: config.commitWindowMs },
     archive: { gzipLevel: config.warcGzipLevel, finishBytesMax: FINISH_BYTES_MAX },

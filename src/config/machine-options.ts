@@ -1,6 +1,7 @@
 // Rows of the table of options (options.ts): network, size, storage, operation, cluster. Steps 4, 7, 9 and 10 of a URL's life (DESIGN.md §1,
 // §5, §6, §9). Bounds are those of the parts they set: a value that passes here is never refused by an assertion there.
 
+import { byteCount } from './byte-count.ts';
 import { derived, option, optional } from './option.ts';
 import { DIRECTORY, DNS_SERVER, ENDPOINT, NODE_NAME, PATH, SOCKET_PATH } from './text-kinds.ts';
 import { BOOLEAN, choice, decimal, integer, list } from './value-kind.ts';
@@ -150,6 +151,16 @@ export const STORAGE_OPTIONS = {
     group: 'Storage',
     doc: 'The crawl stops in order, exit 3, before less than this is free on the disk.',
     unit: 'bytes',
+  }),
+  diskQuotaBytes: optional(byteCount({ min: MIB, max: 1024 * 1024 * GIB }), {
+    group: 'Storage',
+    flag: '--disk-quota',
+    doc:
+      'The crawl stops in order, exit 0, before its data directory takes more than this; ' +
+      '500M or 2T are fine.',
+    unit: 'bytes',
+    defaultText: 'none',
+    example: '50 * 2 ** 30',
   }),
   partitions: option(integer({ min: 1, max: 65_536 }), 256, {
     group: 'Storage',

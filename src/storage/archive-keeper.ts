@@ -22,18 +22,25 @@ export type ArchiveNews =
   /** At the end of a run: so much is left for the next one. */
   | { readonly kind: 'left'; readonly files: number; readonly bytes: number };
 
+/** What the keeper needs of the thread it is on. */
+export interface ArchiveSurroundings {
+  readonly onNews: (news: ArchiveNews) => void;
+  /** Bytes that may be written now beside the crawl's own; Infinity without a quota. */
+  readonly spareBytes: () => number;
+}
+
 /** See the head of this file. */
 export class ArchiveKeeper {
   readonly #work: ArchiveWork;
-  readonly #onNews: (news: ArchiveNews) => void;
+  readonly #surroundings: ArchiveSurroundings;
   /** Files to work on, the first of them being worked on while there is a thread. */
   readonly #waiting: number[] = [];
   #thread: Worker | undefined;
   #onIdle: (() => void) | undefined;
 
-  constructor(work: ArchiveWork, onNews: (news: ArchiveNews) => void) {
+  constructor(work: ArchiveWork, surroundings: ArchiveSurroundings) {
     this.#work = work;
-    this.#onNews = onNews;
+    this.#surroundings = surroundings;
   }
 
   /** Takes what lies closed and undone in the directory; to be called once, before files are closed. */
@@ -72,7 +79,7 @@ export class ArchiveKeeper {
     this.#thread = undefined;
     await thread?.terminate();
     const files = this.#waiting.length;
-    if (files > 0) this.#onNews({ kind: 'left', files, bytes });
+    if (files > 0) this.#surroundings.onNews({ kind: 'left', files, bytes });
   }
 
   #add(file: number): void {
@@ -96,7 +103,7 @@ export class ArchiveKeeper {
   #next(): void {
     const [file] = this.#waiting;
     if (file !== undefined) {
-      this.#thread?.postMessage(file);
+      this.#begin(file);
       return;
     }
     void this.#thread?.terminate();
@@ -104,15 +111,25 @@ export class ArchiveKeeper {
     this.#onIdle?.();
   }
 
+  /** A quota that is nearly used up has no room for two editions of a file. */
+  #begin(file: number): void {
+    if (this.#work.gzipLevel === 0 || this.#sizeOf(file) < this.#surroundings.spareBytes()) {
+      this.#thread?.postMessage(file);
+      return;
+    }
+    const detail = 'the disk quota has no room to compress it';
+    queueMicrotask(() => this.#done({ kind: 'trouble', file, detail }));
+  }
+
   #done(message: FromArchiveThread): void {
     const file = this.#waiting.shift();
     assert(file === message.file, () => `archive thread did ${message.file} in place of ${file}`);
     const name = basename(this.#pathOf(message.file));
     if (message.kind === 'trouble') {
-      this.#onNews({ kind: 'trouble', name, detail: message.detail });
+      this.#surroundings.onNews({ kind: 'trouble', name, detail: message.detail });
     } else {
       const { bytesBefore, bytesAfter } = message;
-      this.#onNews({ kind: 'tended', name, bytesBefore, bytesAfter });
+      this.#surroundings.onNews({ kind: 'tended', name, bytesBefore, bytesAfter });
     }
     this.#next();
   }

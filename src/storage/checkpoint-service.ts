@@ -15,7 +15,7 @@ import { RecentDurations } from './commit-timings.ts';
 import type { CommittedState } from './committed-state.ts';
 import { putCommitted } from './committed-state.ts';
 import { addCounters } from './counters.ts';
-import { freeBytes, troubleOf } from './disk-error.ts';
+import { troubleOf } from './disk-error.ts';
 import { idKey } from './keys.ts';
 import { PagePlacement } from './page-placement.ts';
 import type { SeenPublisher } from './seen-publisher.ts';
@@ -46,8 +46,6 @@ export interface CheckpointServiceOptions {
   readonly seen: SeenPublisher;
   readonly committed: CommittedState;
   readonly fsync: 'always' | 'interval';
-  /** Free disk at which the crawl stops in order; bytes. */
-  readonly reserveBytes: number;
   /** Sends to a shard; never throws. */
   readonly deliver: (shard: number, message: ToShard) => void;
   /** Closed WARC files that the last commit no longer names: they may be compressed, indexed, moved. */
@@ -107,6 +105,11 @@ export class CheckpointService {
     for (const queued of this.#queue) bytes += queued.bytes;
     for (const placed of this.#placed) bytes += placed.bytes;
     return bytes;
+  }
+
+  /** Bytes of all batches that ever came. */
+  get receivedBytes(): number {
+    return this.#totals.bytes;
   }
 
   /** Makes a shard known; it hears of every roll and failure from now on. */
@@ -175,14 +178,10 @@ export class CheckpointService {
     });
   }
 
-  /** Looks at the free disk; below the reserve, commits what is there and ends in order. To be called about once a second. */
-  checkSpace(): void {
-    if (this.#failure !== undefined) return;
-    const free = freeBytes(this.#options.dir);
-    if (free >= this.#options.reserveBytes) return;
+  /** There is no more room: commits what is there, and ends. */
+  endFull(detail: string): void {
     this.commit();
-    const reserve = this.#options.reserveBytes;
-    this.#fail('disk-full', `${free} bytes free, ${reserve} are kept in reserve`);
+    if (this.#failure === undefined) this.#fail('disk-full', detail);
   }
 
   /** Closes files that grew old while nothing came; to be called about once a second. */

@@ -36,6 +36,8 @@ export interface StoreOptions {
   readonly logRollBytes: number;
   /** Free disk that is kept; bytes. */
   readonly reserveBytes: number;
+  /** Most the directory may take; bytes, undefined for no such limit. */
+  readonly quotaBytes?: number | undefined;
 }
 
 /** A recovered store. */

@@ -14,6 +14,7 @@ import type { OpenStore } from './open-store.ts';
 import type { SeenMergePlan, SeenRunEntry } from './seen-merge.ts';
 import type { SeenMergeOrder } from './seen-merge-thread.ts';
 import { SeenPublisher } from './seen-publisher.ts';
+import { type SpaceLimits, type SpaceVerdict, SpaceWatch } from './space-watch.ts';
 import type { ToShard, ToStorage } from './storage-message.ts';
 
 /** When to commit; times in milliseconds. */
@@ -44,15 +45,19 @@ export interface ArchivePolicy {
   readonly finishBytesMax: number;
 }
 
-const SPACE_CHECK_MS = 1_000;
+/** Time between two looks at what no batch brings about: free disk, the age of files. */
+const LOOK_MS = 1_000;
 /** How long `close` waits for shards to say that they are done. */
 const DETACH_WAIT_MS = 10_000;
 /** In `interval` mode bodies wait in memory for the commit; this many windows' worth force it. */
 const INTERVAL_GROUPS_MAX = 8;
 
+/** What an operator may want to know of the storage thread. */
+export type StorageNews = ArchiveNews | Extract<SpaceVerdict, { kind: 'quota-near' }>;
+
 /** What the loop reports to the thread that started it. */
 export interface StorageLoopEvents {
-  readonly onArchive: (news: ArchiveNews) => void;
+  readonly onNews: (news: StorageNews) => void;
   readonly onFailure: (code: 'disk-full' | 'disk' | 'data-damaged', detail: string) => void;
 }
 
@@ -65,6 +70,7 @@ export class StorageLoop {
   readonly #service: CheckpointService;
   readonly #keeper: ArchiveKeeper;
   readonly #archivePolicy: ArchivePolicy;
+  readonly #space: SpaceWatch;
   readonly #ports = new Map<number, MessagePort>();
   readonly #detached = new Set<number>();
   readonly #spaceTimer: NodeJS.Timeout;
@@ -73,13 +79,14 @@ export class StorageLoop {
   #merge: Worker | undefined;
   #onDetached: (() => void) | undefined;
   #failureReported = false;
+  #quotaTold = false;
 
   constructor(
     store: OpenStore,
     options: {
       readonly policy: CommitPolicy;
       readonly archive: ArchivePolicy;
-      readonly reserveBytes: number;
+      readonly space: SpaceLimits;
     },
     events: StorageLoopEvents,
   ) {
@@ -88,6 +95,7 @@ export class StorageLoop {
     this.#events = events;
     this.#seen = new SeenPublisher(store.seenRuns);
     this.#archivePolicy = options.archive;
+    this.#space = new SpaceWatch(store.directory.dir, options.space, () => performance.now());
     this.#keeper = this.#openKeeper(options);
     const { directory, tables, archive, frontier, audit, committed } = store;
     this.#service = new CheckpointService({
@@ -99,12 +107,12 @@ export class StorageLoop {
       seen: this.#seen,
       committed,
       fsync: options.policy.fsync,
-      reserveBytes: options.reserveBytes,
       deliver: (shard, message) => this.#deliver(shard, message),
       onArchiveClosed: (paths) => this.#keeper.take(paths),
       now: () => performance.now(),
     });
-    this.#spaceTimer = setInterval(() => this.#checkSpace(), SPACE_CHECK_MS);
+    this.#keeper.takeLeftovers();
+    this.#spaceTimer = setInterval(() => this.#eachSecond(), LOOK_MS);
     if (options.policy.fsync === 'interval') {
       this.#intervalTimer = setInterval(() => this.#commit(), options.policy.intervalMs);
     }
@@ -116,14 +124,18 @@ export class StorageLoop {
     port.on('message', (message: ToStorage) => this.#receive(shard, message));
     port.on('close', () => this.#detach(shard));
     this.#service.attach(shard);
+    this.#checkSpace();
   }
 
   metrics(): StorageMetrics {
     return this.#service.metrics();
   }
 
-  /** Saves the Bloom filter; batches go on being committed meanwhile. */
+  /** Saves the Bloom filter; batches go on being committed meanwhile. @throws what the disk, or a quota, has against it */
   async saveBloom(snapshot: BloomSnapshot): Promise<void> {
+    if (snapshot.bytes.length > this.#space.spareBytes(this.#service.receivedBytes)) {
+      throw new Error('the disk quota has no room for the snapshot');
+    }
     await saveBloomSnapshot(bloomPath(this.#store.directory.dir), snapshot);
   }
 
@@ -145,7 +157,7 @@ export class StorageLoop {
 
   #openKeeper(options: {
     readonly archive: ArchivePolicy;
-    readonly reserveBytes: number;
+    readonly space: SpaceLimits;
   }): ArchiveKeeper {
     const { directory, warcPrefix } = this.#store;
     const keeper = new ArchiveKeeper(
@@ -153,11 +165,13 @@ export class StorageLoop {
         directory: folderOf(directory.dir, 'warc'),
         prefix: warcPrefix,
         gzipLevel: options.archive.gzipLevel,
-        reserveBytes: options.reserveBytes,
+        reserveBytes: options.space.reserveBytes,
       },
-      this.#events.onArchive,
+      {
+        onNews: this.#events.onNews,
+        spareBytes: () => this.#space.spareBytes(this.#service.receivedBytes),
+      },
     );
-    keeper.takeLeftovers();
     return keeper;
   }
 
@@ -203,13 +217,24 @@ export class StorageLoop {
     this.#afterCommit();
   }
 
-  #checkSpace(): void {
-    this.#service.checkSpace();
+  #eachSecond(): void {
+    this.#checkSpace();
     this.#service.rollWhileIdle();
     this.#reportFailure();
   }
 
+  #checkSpace(): void {
+    if (this.#service.failure !== undefined) return;
+    const verdict = this.#space.look(this.#service.receivedBytes);
+    if (verdict.kind === 'full') this.#service.endFull(verdict.detail);
+    if (verdict.kind === 'quota-near' && !this.#quotaTold) {
+      this.#quotaTold = true;
+      this.#events.onNews(verdict);
+    }
+  }
+
   #afterCommit(): void {
+    this.#checkSpace();
     this.#reportFailure();
     if (this.#merge !== undefined || this.#service.failure !== undefined) return;
     const plan = this.#seen.planMerge();

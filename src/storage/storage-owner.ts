@@ -9,14 +9,13 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import { unreachable } from '../base/assert.ts';
 import type { CrawlErrorCode } from '../base/errors.ts';
 import { CrawlError } from '../base/errors.ts';
-import type { ArchiveNews } from './archive-keeper.ts';
 import type { BloomSnapshot } from './bloom-snapshot.ts';
 import type { StorageMetrics } from './commit-timings.ts';
 import type { CrawlIdentity } from './crawl-identity.ts';
 import type { StoreOptions } from './open-store.ts';
 import type { RecoveryReport } from './recovery.ts';
 import type { SeenRunEntry } from './seen-merge.ts';
-import type { ArchivePolicy, CommitPolicy } from './storage-loop.ts';
+import type { ArchivePolicy, CommitPolicy, StorageNews } from './storage-loop.ts';
 
 /** The thread's workerData. */
 export interface StorageThreadOptions {
@@ -54,7 +53,7 @@ export type FromStorageThread =
     }
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: StorageMetrics }
   | { readonly kind: 'bloom-saved'; readonly id: number; readonly error: string | undefined }
-  | { readonly kind: 'archive'; readonly news: ArchiveNews }
+  | { readonly kind: 'news'; readonly news: StorageNews }
   | {
       readonly kind: 'failed';
       readonly code: 'disk-full' | 'disk' | 'data-damaged';
@@ -64,8 +63,8 @@ export type FromStorageThread =
 
 /** What the main thread hears without asking. */
 export interface StorageOwnerEvents {
-  /** What becomes of closed WARC files. */
-  readonly onArchive: (news: ArchiveNews) => void;
+  /** Told what an operator may want to know. */
+  readonly onNews: (news: StorageNews) => void;
   /** Nothing more becomes durable; the shards were told the same. */
   readonly onFailure: (error: CrawlError) => void;
   /** The thread threw: a bug of ours. The process must end (DESIGN.md §3, crash-only). */
@@ -177,8 +176,8 @@ export class StorageThread {
         this.#answers.get(message.id)?.(message);
         this.#answers.delete(message.id);
         return;
-      case 'archive':
-        this.#events.onArchive(message.news);
+      case 'news':
+        this.#events.onNews(message.news);
         return;
       case 'failed':
         this.#events.onFailure(this.#failureOf(message));

@@ -46,12 +46,16 @@ function openLoop(
 ): StorageLoop | undefined {
   try {
     const store = openStore(options.store, wallMs(Date.now()));
-    const { reserveBytes } = options.store;
+    const { reserveBytes, quotaBytes } = options.store;
     const loop = new StorageLoop(
       store,
-      { policy: options.policy, archive: options.archive, reserveBytes },
       {
-        onArchive: (news) => post({ kind: 'archive', news }),
+        policy: options.policy,
+        archive: options.archive,
+        space: { reserveBytes, quotaBytes },
+      },
+      {
+        onNews: (news) => post({ kind: 'news', news }),
         onFailure: (code, detail) => post({ kind: 'failed', code, detail }),
       },
     );

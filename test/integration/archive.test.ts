@@ -3,9 +3,10 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { directoryBytes } from '../../src/storage/space-watch.ts';
 import { inFolder, runCommand } from '../support/command-line.ts';
 import { runCrawl, webFlags } from '../support/crawl/run-crawl.ts';
-import { archiveFaults } from '../support/crawl/stored-crawl.ts';
+import { archiveFaults, storedPages } from '../support/crawl/stored-crawl.ts';
 import { type StartedWeb, startWeb } from '../support/server/start-web.ts';
 
 const ROLL_BYTES = 100_000;
@@ -13,9 +14,10 @@ const ROLL_BYTES = 100_000;
 async function withWeb(
   config: string,
   body: (web: StartedWeb, dataDir: string, flags: readonly string[]) => Promise<void>,
+  size = { pagesPerHost: 12, pageBytes: 12_000 },
 ): Promise<void> {
   const web = await startWeb({
-    ...{ seed: 31, hosts: 5, pagesPerHost: 12, pageBytes: 12_000 },
+    ...{ seed: 31, hosts: 5, ...size },
     features: { duplicates: 0.1, compressed: 0.3 },
   });
   try {
@@ -54,6 +56,32 @@ test('a crawl compresses and indexes each WARC file it closes, and every record 
     ok(archiveBytes(dataDir) < (closed.length * ROLL_BYTES) / 2, `${archiveBytes(dataDir)} bytes`);
     deepStrictEqual(await archiveFaults(dataDir), []);
   }));
+
+test('a crawl at its disk quota ends in order before it is used up, and a larger one completes it', () =>
+  withWeb(
+    configOf({ warcRollBytes: 10 ** 9 }),
+    async (web, dataDir, flags) => {
+      const quota = 3_000_000;
+      const limited = await runCrawl(
+        webFlags(web, dataDir, [...flags, '--disk-quota', String(quota), '--min-gap', '100']),
+      );
+      strictEqual(limited.status, 0, limited.stderr);
+      strictEqual(limited.report?.reason, 'disk-quota');
+      match(limited.stderr, /of the quota of 3000000: the crawl ends in order/);
+      ok(directoryBytes(dataDir) < quota, `${directoryBytes(dataDir)} bytes`);
+      const again = await runCrawl(
+        webFlags(web, dataDir, [...flags, '--disk-quota', String(quota)]),
+      );
+      deepStrictEqual([again.status, again.report?.reason], [0, 'disk-quota'], again.stderr);
+      const larger = await runCrawl(webFlags(web, dataDir, [...flags, '--disk-quota', '1G']));
+      deepStrictEqual([larger.status, larger.report?.reason], [0, 'done'], larger.stderr);
+      const coverage = { userAgent: 'hostler', fromSeeds: [...web.world.seeds()], scope: 'hosts' };
+      const reachable = web.world.reachable({ ...coverage, scope: 'hosts' });
+      deepStrictEqual(await storedPages(dataDir), [...reachable].sort());
+      deepStrictEqual(await archiveFaults(dataDir), []);
+    },
+    { pagesPerHost: 30, pageBytes: 30_000 },
+  ));
 
 test('archive does what an earlier run left undone, and nothing twice', () =>
   withWeb(

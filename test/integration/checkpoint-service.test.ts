@@ -24,7 +24,7 @@ import {
 
 async function withSession(
   work: (session: StoreSession, dir: string) => void | Promise<void>,
-  options: { fsync?: 'always' | 'interval'; reserveBytes?: number; logRollBytes?: number } = {},
+  options: { fsync?: 'always' | 'interval'; logRollBytes?: number } = {},
 ): Promise<void> {
   const dir = temporaryFolder();
   const { logRollBytes = 1 << 20 } = options;
@@ -258,16 +258,15 @@ test('CheckpointService deletes a log segment once it is swept and its keys are 
     { logRollBytes: 1 },
   ));
 
-test('CheckpointService.checkSpace commits what is there and ends when the reserve is touched', () =>
-  withSession(
-    (session) => {
-      session.submit(0, batchOf(1, { pages: [fetched(1, 11, answer('last'))] }));
-      session.service.checkSpace();
-      deepStrictEqual(
-        session.delivered.map(({ message }) => message.kind),
-        ['committed', 'storage-failed'],
-      );
-      strictEqual(session.service.failure?.code, 'disk-full');
-    },
-    { reserveBytes: Number.MAX_SAFE_INTEGER },
-  ));
+test('CheckpointService.endFull commits what is there, then refuses more', () =>
+  withSession((session) => {
+    session.submit(0, batchOf(1, { pages: [fetched(1, 11, answer('last'))] }));
+    session.service.endFull('the quota is used up');
+    deepStrictEqual(
+      session.delivered.map(({ message }) => message.kind),
+      ['committed', 'storage-failed'],
+    );
+    deepStrictEqual(session.service.failure, {
+      ...{ kind: 'storage-failed', code: 'disk-full', detail: 'the quota is used up' },
+    });
+  }));

@@ -5,14 +5,13 @@ import { test } from 'node:test';
 import type { CheckpointBatch, StorageEvent } from '../../src/actors/ports.ts';
 import type { CrawlError } from '../../src/base/errors.ts';
 import { hostKey, urlKey } from '../../src/base/units.ts';
-import type { ArchiveNews } from '../../src/storage/archive-keeper.ts';
 import { loadBloomSnapshot } from '../../src/storage/bloom-snapshot.ts';
 import { bloomPath } from '../../src/storage/directory.ts';
 import type { ShardStorage } from '../../src/storage/open-client.ts';
 import { openCheckpointClient } from '../../src/storage/open-client.ts';
 import { ReadStore } from '../../src/storage/read-store.ts';
 import { SeenStore } from '../../src/storage/seen-store.ts';
-import { DEFAULT_POLICY } from '../../src/storage/storage-loop.ts';
+import { DEFAULT_POLICY, type StorageNews } from '../../src/storage/storage-loop.ts';
 import { StorageThread } from '../../src/storage/storage-owner.ts';
 import {
   answer,
@@ -32,10 +31,10 @@ import {
   WARC_PREFIX,
 } from '../fixtures/store-session.ts';
 
-const archives: ArchiveNews[] = [];
+const archives: StorageNews[] = [];
 const archive = { gzipLevel: 6, finishBytesMax: 1 << 20 };
 const events = {
-  onArchive: (news: ArchiveNews) => archives.push(news),
+  onNews: (news: StorageNews) => archives.push(news),
   onFailure: (error: CrawlError) => {
     throw error;
   },
