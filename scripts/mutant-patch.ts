@@ -5,6 +5,7 @@
 //   Breaks: a host may be asked again as soon as its last request has ended.
 //   Killed-by: simulation polite 1-20
 //   Killed-by: unit actors/host-pace
+//   Killed-by: simulation ownership        (a file of that suite, where no seeds are named)
 //   --- a/src/…
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -75,6 +76,8 @@ function killerOf(line: string, path: string): Killer {
   const [kind = '', ...rest] = line.trim().split(/\s+/);
   if (kind !== 'simulation') return { kind: 'suite', suite: kind, only: rest.join(' ') };
   const [world = '', seeds = ''] = rest;
+  // Simulations that are no crawls are tests like any other.
+  if (seeds === '') return { kind: 'suite', suite: kind, only: world };
   const [first, last] = seeds.split('-').map(Number);
   if (first === undefined || last === undefined || !(first <= last)) {
     throw new Error(`${path}: no range of seeds in "${line}"`);
