@@ -3,7 +3,7 @@ import { ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import { simulateOwnership } from '../support/sim/ownership-sim.ts';
 
-const SEEDS = Number(process.env.OWNERSHIP_SEEDS ?? 60);
+const SEEDS = Number(process.env.OWNERSHIP_SEEDS ?? 48);
 
 test('Ownership never lets two nodes fetch one partition, and every partition finds its owner (I4)', () => {
   const reached = new Map<string, number>();

@@ -5,7 +5,8 @@
 
 import { SeededRandom } from '../../../src/base/random.ts';
 import { type LeaseTimes, leaseTimes } from '../../../src/cluster/lease-times.ts';
-import { Ownership, type OwnershipAction } from '../../../src/cluster/ownership.ts';
+import { Ownership } from '../../../src/cluster/ownership.ts';
+import type { OwnershipAction } from '../../../src/cluster/ownership-actions.ts';
 import { SimBucket } from './sim-bucket.ts';
 
 const LEASE_MS = 30_000;

@@ -2,7 +2,8 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import { leaseTimes } from '../../../src/cluster/lease-times.ts';
-import { Ownership, type OwnershipAction } from '../../../src/cluster/ownership.ts';
+import { Ownership } from '../../../src/cluster/ownership.ts';
+import type { OwnershipAction } from '../../../src/cluster/ownership-actions.ts';
 import { readRecord } from '../../../src/cluster/records.ts';
 import { SimBucket } from '../../support/sim/sim-bucket.ts';
 
