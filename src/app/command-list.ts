@@ -86,6 +86,22 @@ export const COMMANDS: readonly CommandEntry[] = [
     readsConfigFile: true,
   },
   {
+    name: 'backup',
+    words: '<dir>',
+    doc: 'Save a crawl, running or stopped, into a new directory.',
+    configOptions: ['dataDir', 'json'],
+    ownOptions: [],
+    readsConfigFile: true,
+  },
+  {
+    name: 'restore',
+    words: '<backup>',
+    doc: 'Make a new data directory (--data) out of a backup.',
+    configOptions: ['dataDir', 'json'],
+    ownOptions: [],
+    readsConfigFile: true,
+  },
+  {
     name: 'replay',
     words: '',
     doc: "Parse stored pages again with today's parser, without a request.",

@@ -63,13 +63,18 @@ export function openDirectory(dir: string, reserveBytes: number): DataDirectory 
   const lock = takeLock(dir);
   try {
     checkFormat(dir, { create: true });
-    for (const folder of FOLDERS) mkdirSync(folderOf(dir, folder), { recursive: true });
-    syncDirectory(dir);
+    prepareFolders(dir);
     return { dir, lock };
   } catch (error) {
     lock.release();
     throw diskError(error, dir, `prepare ${dir}`);
   }
+}
+
+/** Makes the folders of a data directory, durably. */
+export function prepareFolders(dir: string): void {
+  for (const folder of FOLDERS) mkdirSync(folderOf(dir, folder), { recursive: true });
+  syncDirectory(dir);
 }
 
 /**
