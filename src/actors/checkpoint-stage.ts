@@ -16,7 +16,7 @@ import type {
   PageReceipt,
   UrlPlace,
 } from './ports.ts';
-import type { Band, HostRow, PageRow, QueueEntry, RobotsRow } from './rows.ts';
+import type { HostRow, Lane, PageRow, QueueEntry, RobotsRow } from './rows.ts';
 
 /** A batch closes at this many pages, or … */
 const BATCH_PAGES_MAX = 128;
@@ -190,7 +190,7 @@ export class CheckpointStage {
   }
 
   /** The chunk of the open batch that contains an entry. */
-  stagedChunk(hostKey: HostKey, band: Band, sequence: number): readonly QueueEntry[] | undefined {
+  stagedChunk(hostKey: HostKey, band: Lane, sequence: number): readonly QueueEntry[] | undefined {
     return this.#open.chunks.find((chunk) => {
       const first = chunk.entries[0]?.sequence ?? Infinity;
       const isBefore = first <= sequence && sequence < first + chunk.entries.length;

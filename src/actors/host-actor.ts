@@ -11,14 +11,15 @@ import { monotonicMs, wallMs } from '../base/units.ts';
 import type { Actor, ActorContext } from '../runtime/actor.ts';
 import { HostAddresses } from './host-addresses.ts';
 import { HostAdmission } from './host-admission.ts';
+import { HostBudget } from './host-budget.ts';
 import { HostLedger } from './host-ledger.ts';
 import type { HostPace, WaitReason } from './host-pace.ts';
 import { HostQueues } from './host-queues.ts';
 import { type HostRequest, HostRequests } from './host-requests.ts';
 import { type Admission, HostRobots } from './host-robots.ts';
-import { restoredPace } from './host-row.ts';
+import { type HostParts, hostRow, restoredPace } from './host-row.ts';
 import type { HostMessage, HostOperation, HostPlaceIdentity } from './messages.ts';
-import { robotsAnswerOf, verdictOf } from './page-outcome.ts';
+import { isRefusal, robotsAnswerOf, verdictOf } from './page-outcome.ts';
 import type { FetchOutcome, ResolveOutcome } from './ports.ts';
 import { RobotsDesk } from './robots-desk.ts';
 import type { Band, HostRow, QueueEntry } from './rows.ts';
@@ -39,12 +40,15 @@ interface SlotWish {
 export class HostActor implements Actor<HostMessage> {
   readonly #services: HostServices;
   readonly #id: HostPlaceIdentity;
+  /** The parts below, as they know of each other. */
+  readonly #parts: HostParts;
   readonly #queues: HostQueues;
   readonly #robots: HostRobots;
   readonly #pace: HostPace;
   readonly #addresses = new HostAddresses();
   readonly #desk: RobotsDesk;
   readonly #ledger: HostLedger;
+  readonly #budget: HostBudget;
   readonly #admission: HostAdmission;
   readonly #requests: HostRequests;
   /** Whether the row that announces the first contact is durable; until then no request is made (see #contacted). */
@@ -64,20 +68,14 @@ export class HostActor implements Actor<HostMessage> {
     this.#pace = restoredPace(services, services.gapPolicyOf(id.host), row, context);
     this.#contact = row === undefined || row.lastEndedAt === 0 ? 'none' : 'committed';
     this.#ledger = new HostLedger(services, id, row);
-    const { robots, queues, pace } = {
-      robots: this.#robots,
-      queues: this.#queues,
-      pace: this.#pace,
+    this.#budget = new HostBudget(services, id, this.#queues, row);
+    this.#parts = {
+      ...{ services, id, robots: this.#robots, queues: this.#queues, pace: this.#pace },
+      ...{ ledger: this.#ledger, addresses: this.#addresses, budget: this.#budget },
     };
-    const { ledger, addresses } = { ledger: this.#ledger, addresses: this.#addresses };
-    this.#admission = new HostAdmission({ services, id, robots, queues, ledger, addresses });
-    this.#requests = new HostRequests({
-      services,
-      id,
-      pace: this.#pace,
-      addresses,
-    });
-    this.#desk = new RobotsDesk({ services, id, robots, queues, pace });
+    this.#admission = new HostAdmission(this.#parts);
+    this.#requests = new HostRequests(this.#parts);
+    this.#desk = new RobotsDesk(this.#parts);
   }
 
   receive(message: HostMessage, context: ActorContext<HostMessage>): void {
@@ -88,6 +86,7 @@ export class HostActor implements Actor<HostMessage> {
         break;
       case 'take-slot':
         this.#announcedMs = -1;
+        this.#budget.review(context.wallNow());
         if (!this.#tryStart(context)) this.#services.gate.returnSlot();
         break;
       case 'host-resolved':
@@ -95,6 +94,10 @@ export class HostActor implements Actor<HostMessage> {
         break;
       case 'fetch-ended':
         this.#fetchEnded(message.outcome, context);
+        break;
+      case 'page-seen':
+        this.#ledger.seen(this.#budget.pageSeen(message.page));
+        this.#touch(context);
         break;
       case 'ask-robots':
         this.#desk.asked(message.ask);
@@ -140,6 +143,7 @@ export class HostActor implements Actor<HostMessage> {
       host: this.#id.host,
       partition: this.#id.partition,
       queued: this.#queues.lengths(),
+      parked: this.#queues.parked,
       inFlight: this.#requests.inFlight?.url,
       gapMs: this.#pace.gapMs(),
       crawlDelayMs: this.#pace.crawlDelayMs,
@@ -261,6 +265,9 @@ export class HostActor implements Actor<HostMessage> {
     if (isPage) {
       const settlement = this.#ledger.settled(request.entry, outcome, verdict);
       if (settlement.again !== undefined) this.#queues.push(request.band, settlement.again);
+      if (isRefusal(outcome)) {
+        this.#budget.pageSeen({ url: request.url, isNew: false, form: 0 });
+      }
       this.#advance(request.band, context);
       return;
     }
@@ -319,7 +326,7 @@ export class HostActor implements Actor<HostMessage> {
     const reason = this.#pace.waitReason();
     const head = this.#queues.peek();
     const urgent = this.#desk.errands.next() !== undefined;
-    if (!urgent && head === undefined) return undefined;
+    if (!urgent && head === undefined) return this.#reviewWish(context);
     // What waits of a host that asked to be left alone is set aside at once: that takes no request.
     if (this.#isOptedOut) return { atMs: now, band: 2, reason: 'gap' };
     if (!this.#addresses.usable(now)) {
@@ -336,6 +343,16 @@ export class HostActor implements Actor<HostMessage> {
     const untilMs = monotonicMs(now + Math.max(admission.untilAt - context.wallNow(), 0));
     if (untilMs <= atMs) return { atMs, band: head.band, reason };
     return { atMs: untilMs, band: head.band, reason: 'backoff' };
+  }
+
+  /** With nothing but parked URLs, the next slot is for their review. */
+  #reviewWish(context: ActorContext<HostMessage>): SlotWish | undefined {
+    const wallNow = context.wallNow();
+    const reviewAt = this.#budget.reviewAt(wallNow);
+    if (reviewAt === undefined) return undefined;
+    const dueMs = context.now() + Math.max(reviewAt - wallNow, 0);
+    const atMs = monotonicMs(Math.max(dueMs, this.#pace.nextFetchMs()));
+    return { atMs, band: 2, reason: 'review' };
   }
 
   /** Passivation: everything in memory is written down. A host with work keeps its place in the schedule. */
@@ -376,19 +393,6 @@ export class HostActor implements Actor<HostMessage> {
   }
 
   #row(context: ActorContext<HostMessage>): HostRow {
-    const rulesKnown = this.#robots.rows().length > 0;
-    const asked = this.#pace.everAsked;
-    const contactedAt = this.#contact === 'none' ? wallMs(0) : context.wallNow();
-    return {
-      host: this.#id.host,
-      partition: this.#id.partition,
-      queues: this.#queues.cursors(),
-      lastEndedAt: asked ? this.#ledger.wallOf(this.#pace.lastEndedMs) : contactedAt,
-      gap: this.#pace.row(context.now(), context.wallNow()),
-      crawlDelayMs: rulesKnown
-        ? this.#pace.crawlDelayMs
-        : this.#services.gapPolicyOf(this.#id.host).maxCrawlDelayMs,
-      counts: this.#ledger.counts,
-    };
+    return hostRow(this.#parts, this.#contact !== 'none', context);
   }
 }

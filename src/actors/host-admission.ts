@@ -5,6 +5,7 @@
 import type { UrlKey, WallMs } from '../base/units.ts';
 import { priorityBand } from '../domain/priority.ts';
 import type { HostAddresses } from './host-addresses.ts';
+import type { HostBudget } from './host-budget.ts';
 import type { HostLedger } from './host-ledger.ts';
 import type { HostQueues } from './host-queues.ts';
 import type { Admission, HostRobots } from './host-robots.ts';
@@ -19,6 +20,7 @@ interface AdmissionOwner {
   readonly queues: HostQueues;
   readonly ledger: HostLedger;
   readonly addresses: HostAddresses;
+  readonly budget: HostBudget;
 }
 
 export class HostAdmission {
@@ -30,7 +32,7 @@ export class HostAdmission {
 
   /** Takes a link in, or lets it end here. */
   admit(link: RoutedLink): void {
-    const { robots, ledger, queues } = this.#owner;
+    const { robots, ledger, budget } = this.#owner;
     if (link.fromOtherHost) ledger.linkedFromOutside();
     const verdict = robots.knownVerdict(link.url);
     if (verdict !== undefined && !verdict.allowed) {
@@ -54,7 +56,7 @@ export class HostAdmission {
     const { url, depth, hops, purpose, isHome, isSuspect } = link;
     const inLinkHosts = ledger.inLinks;
     const band = priorityBand({ depth, inLinkHosts, isHome, isSuspect });
-    queues.push(band, { url, urlKey, depth, attempts: 0, hops, purpose });
+    budget.place(band, { url, urlKey, depth, attempts: 0, hops, purpose }, isSuspect);
   }
 
   /**
@@ -78,7 +80,7 @@ export class HostAdmission {
     head: { readonly band: Band; readonly entry: QueueEntry },
     wallNow: WallMs,
   ): Exclude<Admission, { kind: 'denied' }> | undefined {
-    const { services, id, robots, ledger, addresses } = this.#owner;
+    const { services, id, robots, ledger, addresses, budget } = this.#owner;
     const { band, entry } = head;
     if (services.isOptedOut(id.host)) {
       ledger.optedOut(band, entry);
@@ -90,8 +92,9 @@ export class HostAdmission {
     }
     const admission = robots.admission(entry.url, wallNow);
     if (admission.kind === 'denied') ledger.denied(band, entry);
-    else if (admission.kind !== 'allowed' || !this.isUnproven(entry)) return admission;
-    else this.prove(band, entry);
+    else if (admission.kind !== 'allowed') return admission;
+    else if (this.isUnproven(entry)) this.prove(band, entry);
+    else if (!budget.isSpent(entry)) return admission;
     return undefined;
   }
 

@@ -49,6 +49,11 @@ export class HostLedger {
     this.#counts.discovered += 1;
   }
 
+  /** A page was looked at, whose content is new or known. */
+  seen(isFresh: boolean): void {
+    if (!isFresh) this.#counts.duplicates += 1;
+  }
+
   /** A link that the known rules deny: it does not enter the seen set, so another spelling still may. */
   refused(): void {
     this.#services.stage.count('skipped.robots');

@@ -37,8 +37,8 @@ export class FetchPermit {
   }
 }
 
-/** Why a host has to wait: its ordinary gap, or trouble (Retry-After, failures, an operator's pause). */
-export type WaitReason = 'gap' | 'backoff';
+/** Why a host has to wait: its ordinary gap, trouble (Retry-After, failures, an operator's pause), or for its parked URLs to be reviewed. */
+export type WaitReason = 'gap' | 'backoff' | 'review';
 
 /** Pace of one host. All times by the monotonic clock of this process. */
 export class HostPace {

@@ -1,19 +1,29 @@
-// The three back queues of one host, one per priority band, tied to the host's chunk rows and to the frontier log (step 7). Priority is
-// strict within a host; fairness between bands is the shard's matter (host-schedule.ts).
+// The back queues of one host, one per priority band and one for parked URLs, tied to the host's chunk rows and to the frontier log
+// (step 7). Priority is strict within a host; fairness between bands is the shard's matter (host-schedule.ts). What is parked is queued
+// like everything else, and so as durable and as cheap, but gets no slot: when it leaves, it is by host-budget.ts.
 
 import type { HostKey, PartitionIndex } from '../base/units.ts';
-import { BackQueue, type ChunkStore, EMPTY_CURSORS } from './back-queue.ts';
+import { BackQueue, type ChunkStore } from './back-queue.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import type { StateReader } from './ports.ts';
-import { BANDS, type Band, type HostRow, type QueueEntry } from './rows.ts';
+import {
+  BANDS,
+  type Band,
+  cursorsOf,
+  type HostRow,
+  type Lane,
+  PARKED,
+  type QueueCursors,
+  type QueueEntry,
+} from './rows.ts';
 
 /** Queue entries that all awake hosts of a shard hold in memory; the shard puts hosts to sleep when they grow too many (I10). */
 export interface Residency {
   entries: number;
 }
 
-/** Counters of URLs waiting, by band. */
-const QUEUED = ['queued.0', 'queued.1', 'queued.2'] as const;
+/** Counters of URLs waiting, by lane. */
+const QUEUED = ['queued.0', 'queued.1', 'queued.2', 'parked.urls'] as const;
 
 interface QueueIdentity {
   readonly hostKey: HostKey;
@@ -32,48 +42,77 @@ export class HostQueues {
   /** Entries of this host in `#residency`. */
   #resident = 0;
   readonly #id: QueueIdentity;
-  readonly #bands: readonly [BackQueue, BackQueue, BackQueue];
+  readonly #lanes: readonly [BackQueue, BackQueue, BackQueue, BackQueue];
 
   constructor(services: QueueServices, id: QueueIdentity, row: HostRow | undefined) {
     this.#stage = services.stage;
     this.#residency = services.residency;
     this.#id = id;
-    const open = (band: Band) =>
-      new BackQueue(chunkStore(services, id, band), row?.queues[band] ?? EMPTY_CURSORS);
-    this.#bands = [open(0), open(1), open(2)];
+    const open = (lane: Lane) =>
+      new BackQueue(chunkStore(services, id, lane), cursorsOf(row, lane));
+    this.#lanes = [open(0), open(1), open(2), open(PARKED)];
   }
 
+  /** URLs that wait for their turn. */
   get length(): number {
-    return this.#bands[0].length + this.#bands[1].length + this.#bands[2].length;
+    return this.#lanes[0].length + this.#lanes[1].length + this.#lanes[2].length;
+  }
+
+  /** URLs that are parked. */
+  get parked(): number {
+    return this.#lanes[PARKED].length;
   }
 
   /** Entries held in memory. */
   get resident(): number {
-    return this.#bands[0].resident + this.#bands[1].resident + this.#bands[2].resident;
+    const [first, second, third, parked] = this.#lanes;
+    return first.resident + second.resident + third.resident + parked.resident;
   }
 
+  /** URLs that wait for their turn, by band. */
   lengths(): readonly number[] {
-    return this.#bands.map((queue) => queue.length);
+    return BANDS.map((band) => this.#lanes[band].length);
   }
 
   cursors(): HostRow['queues'] {
-    const [first, second, third] = this.#bands;
+    const [first, second, third] = this.#lanes;
     return [first.cursors(), second.cursors(), third.cursors()];
+  }
+
+  /** Cursors of the parked URLs; undefined while none was ever parked. */
+  parkedCursors(): QueueCursors | undefined {
+    const cursors = this.#lanes[PARKED].cursors();
+    return cursors.tail === 0 ? undefined : cursors;
   }
 
   /** Appends an entry; the frontier log gets it in the same commit. */
   push(band: Band, entry: Omit<QueueEntry, 'sequence'>): void {
-    const placed = this.#bands[band].push(entry);
-    const { hostKey, partition } = this.#id;
-    this.#stage.discovered({ hostKey, partition, band, entry: placed });
-    this.#stage.count(QUEUED[band]);
+    this.#append(band, entry);
+  }
+
+  /** Sets an entry aside, behind those that are parked already. */
+  park(entry: Omit<QueueEntry, 'sequence'>): void {
+    this.#append(PARKED, entry);
+  }
+
+  /** The entry that has been parked longest. */
+  peekParked(): QueueEntry | undefined {
+    const entry = this.#lanes[PARKED].peek();
     this.#count();
+    return entry;
+  }
+
+  /** Takes it out; the caller puts it elsewhere in the same turn. */
+  takeParked(): QueueEntry | undefined {
+    const entry = this.peekParked();
+    if (entry !== undefined) this.#remove(PARKED);
+    return entry;
   }
 
   /** The next entry: the oldest of the best band that has one. */
   peek(): { readonly band: Band; readonly entry: QueueEntry } | undefined {
     for (const band of BANDS) {
-      const entry = this.#bands[band].peek();
+      const entry = this.#lanes[band].peek();
       if (entry === undefined) continue;
       this.#count();
       return { band, entry };
@@ -83,19 +122,31 @@ export class HostQueues {
 
   /** The head of a band is done. */
   advance(band: Band): void {
-    this.#bands[band].advance();
-    this.#stage.count(QUEUED[band], -1);
-    this.#count();
+    this.#remove(band);
   }
 
   /** Moves buffered entries into chunk rows. The host's row must be staged in the same turn. */
   spill(): void {
-    for (const queue of this.#bands) queue.spill();
+    for (const queue of this.#lanes) queue.spill();
   }
 
   /** Spills and forgets what is in memory. */
   unload(): void {
-    for (const queue of this.#bands) queue.unload();
+    for (const queue of this.#lanes) queue.unload();
+    this.#count();
+  }
+
+  #append(lane: Lane, entry: Omit<QueueEntry, 'sequence'>): void {
+    const placed = this.#lanes[lane].push(entry);
+    const { hostKey, partition } = this.#id;
+    this.#stage.discovered({ hostKey, partition, band: lane, entry: placed });
+    this.#stage.count(QUEUED[lane]);
+    this.#count();
+  }
+
+  #remove(lane: Lane): void {
+    this.#lanes[lane].advance();
+    this.#stage.count(QUEUED[lane], -1);
     this.#count();
   }
 
@@ -106,7 +157,7 @@ export class HostQueues {
   }
 }
 
-function chunkStore(services: QueueServices, id: QueueIdentity, band: Band): ChunkStore {
+function chunkStore(services: QueueServices, id: QueueIdentity, band: Lane): ChunkStore {
   const { hostKey, partition } = id;
   return {
     read: (sequence) => services.reader.chunk(hostKey, partition, band, sequence),

@@ -1,9 +1,15 @@
-// The stored row of a host: the pace that a host restored from it starts with (steps 8 and 10).
+// The stored row of a host (steps 8 and 10): how it comes about, and the pace that a host restored from it starts with.
 
-import { monotonicMs } from '../base/units.ts';
+import { monotonicMs, wallMs } from '../base/units.ts';
 import type { GapPolicy } from '../domain/politeness.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { HostAddresses } from './host-addresses.ts';
+import type { HostBudget } from './host-budget.ts';
+import type { HostLedger } from './host-ledger.ts';
 import { HostPace } from './host-pace.ts';
+import type { HostQueues } from './host-queues.ts';
+import type { HostRobots } from './host-robots.ts';
+import type { HostPlaceIdentity } from './messages.ts';
 import type { HostRow } from './rows.ts';
 import type { HostServices } from './services.ts';
 
@@ -26,4 +32,39 @@ export function restoredPace(
     nowMs,
     wallNow: clock.wallNow(),
   });
+}
+
+/** What a host consists of. */
+export interface HostParts {
+  readonly services: HostServices;
+  readonly id: HostPlaceIdentity;
+  readonly queues: HostQueues;
+  readonly robots: HostRobots;
+  readonly pace: HostPace;
+  readonly ledger: HostLedger;
+  readonly addresses: HostAddresses;
+  readonly budget: HostBudget;
+}
+
+/**
+ * The host as it is now.
+ * @param isContacted a request to it was made, or is about to be
+ */
+export function hostRow(parts: HostParts, isContacted: boolean, clock: Clock): HostRow {
+  const { services, id, queues, robots, pace, ledger, budget } = parts;
+  const wallNow = clock.wallNow();
+  const contactedAt = isContacted ? wallNow : wallMs(0);
+  const rulesKnown = robots.rows().length > 0;
+  return {
+    host: id.host,
+    partition: id.partition,
+    queues: queues.cursors(),
+    lastEndedAt: pace.everAsked ? ledger.wallOf(pace.lastEndedMs) : contactedAt,
+    gap: pace.row(clock.now(), wallNow),
+    // As long as its rules are unknown: the longest delay that we would obey.
+    crawlDelayMs: rulesKnown ? pace.crawlDelayMs : services.gapPolicyOf(id.host).maxCrawlDelayMs,
+    counts: ledger.counts,
+    parked: queues.parkedCursors(),
+    worth: budget.row(),
+  };
 }

@@ -1,5 +1,5 @@
 // Step 8: which host comes next. Every host that wants a slot stands in exactly one heap, by the time it may next be asked: one heap for
-// each priority band of its best URL, and one for hosts in trouble, which wait for a retry. Hosts that are due are taken band by band in
+// each priority band of its best URL, one for hosts in trouble, which wait for a retry, and one for hosts that have parked URLs only. Hosts that are due are taken band by band in
 // proportion to the weights, so urgent hosts come first and the least urgent still move (DESIGN.md §4, default 6:3:1). O(log n) each; a
 // million waiting hosts cost a few dozen bytes each, whether their actors are awake or not.
 
@@ -14,6 +14,7 @@ import type { Band } from './rows.ts';
 export type BandWeights = readonly [number, number, number];
 
 const BACKOFF = 3;
+const REVIEW = 4;
 /** More due hosts than this in one heap are not counted: the front is then large enough for any rate. */
 const DUE_COUNT_MAX = 10_000;
 
@@ -22,20 +23,25 @@ export interface ScheduleCounts {
   readonly byBand: readonly [number, number, number];
   /** Hosts waiting for a retry after trouble. */
   readonly backingOff: number;
+  /** Hosts that have parked URLs only and wait for their review. */
+  readonly reviewing: number;
 }
 
+type PerHeap<One> = readonly [One, One, One, One, One];
+
 export class HostSchedule {
-  readonly #heaps: readonly [IndexedHeap, IndexedHeap, IndexedHeap, IndexedHeap];
+  readonly #heaps: PerHeap<IndexedHeap>;
   /** Which heap a host stands in is asked of the heaps themselves: no second index to keep true. */
-  readonly #weights: readonly [number, number, number, number];
+  readonly #weights: PerHeap<number>;
   /** Credits of the weighted round; refilled when every band with a due host has used its own up. */
-  readonly #credits: [number, number, number, number];
+  readonly #credits: [number, number, number, number, number];
 
   constructor(weights: BandWeights) {
     for (const weight of weights) assert(weight >= 1, () => `band weight ${weight}`);
-    this.#heaps = [new IndexedHeap(), new IndexedHeap(), new IndexedHeap(), new IndexedHeap()];
-    this.#weights = [...weights, 1];
-    this.#credits = [...weights, 1];
+    const heap = (): IndexedHeap => new IndexedHeap();
+    this.#heaps = [heap(), heap(), heap(), heap(), heap()];
+    this.#weights = [...weights, 1, 1];
+    this.#credits = [...weights, 1, 1];
   }
 
   get size(): number {
@@ -43,14 +49,15 @@ export class HostSchedule {
   }
 
   counts(): ScheduleCounts {
-    const [first, second, third, fourth] = this.#heaps;
-    return { byBand: [first.size, second.size, third.size], backingOff: fourth.size };
+    const [first, second, third, fourth, fifth] = this.#heaps;
+    const byBand = [first.size, second.size, third.size] as const;
+    return { byBand, backingOff: fourth.size, reviewing: fifth.size };
   }
 
   /** Places a host, or moves it. */
   put(hostKey: HostKey, atMs: MonotonicMs, band: Band, reason: WaitReason): void {
-    const heap = reason === 'backoff' ? BACKOFF : band;
-    for (let other = 0; other <= BACKOFF; other += 1) {
+    const heap = reason === 'backoff' ? BACKOFF : reason === 'review' ? REVIEW : band;
+    for (let other = 0; other <= REVIEW; other += 1) {
       if (other !== heap) this.#heap(other).remove(hostKey);
     }
     this.#heap(heap).set(hostKey, atMs);
@@ -104,7 +111,7 @@ export class HostSchedule {
   #choose(nowMs: MonotonicMs): IndexedHeap | undefined {
     for (let round = 0; round < 2; round += 1) {
       let anyDue = false;
-      for (let at = 0; at <= BACKOFF; at += 1) {
+      for (let at = 0; at <= REVIEW; at += 1) {
         const heap = this.#heap(at);
         if (heap.size === 0 || heap.peekPriority() > nowMs) continue;
         anyDue = true;
@@ -113,7 +120,7 @@ export class HostSchedule {
         return heap;
       }
       if (!anyDue) return undefined;
-      for (let at = 0; at <= BACKOFF; at += 1) this.#credits[at] = this.#weights[at] as number;
+      for (let at = 0; at <= REVIEW; at += 1) this.#credits[at] = this.#weights[at] as number;
     }
     return undefined;
   }

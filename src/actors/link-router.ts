@@ -12,6 +12,8 @@ import { type DiscoveredUrl, discoverUrl } from '../domain/canonical-url.ts';
 import type { Scope } from '../domain/scope.ts';
 import { type TrapOptions, trapOf } from '../domain/traps.ts';
 import type { UrlHasher } from '../domain/url-key.ts';
+import { NO_ROW } from '../runtime/shared-tallies.ts';
+import type { DomainAccount, DomainAccounts } from './domain-accounts.ts';
 import type { RoutedLink } from './messages.ts';
 import type { SeenCheck } from './seen-check.ts';
 
@@ -24,6 +26,8 @@ export interface HostPlace {
   readonly partition: PartitionIndex;
   /** The shard that owns the partition. */
   readonly shard: number;
+  /** The account of its registrable domain. */
+  readonly domain: DomainAccount;
 }
 
 /** What all links of one page have in common. */
@@ -49,6 +53,7 @@ export interface RouterOptions {
   readonly partitionOf: (hostKey: HostKey) => PartitionIndex;
   readonly shardOf: (partition: PartitionIndex) => number;
   readonly seen: SeenCheck;
+  readonly domains: DomainAccounts;
   /** Counts a link that ends here, by reason, for example `skipped.scope`. */
   readonly count: (name: string) => void;
 }
@@ -58,6 +63,8 @@ export class LinkRouter {
   readonly #places = new Lru<string, HostPlace>(HOSTS_REMEMBERED);
   /** Low half, high half of the canonical URL's key, then of the spelling's. */
   readonly #key = new Uint32Array(4);
+  /** Whose links were routed last. */
+  #voter: { readonly host: string; readonly domain: DomainAccount } = { host: '', domain: NO_ROW };
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -68,7 +75,8 @@ export class LinkRouter {
     if (known !== undefined) return known;
     const hostKey = this.#options.hasher.hostKey(host);
     const partition = this.#options.partitionOf(hostKey);
-    const place = { hostKey, partition, shard: this.#options.shardOf(partition) };
+    const shard = this.#options.shardOf(partition);
+    const place = { hostKey, partition, shard, domain: this.#options.domains.accountOf(host) };
     this.#places.set(host, place);
     return place;
   }
@@ -89,7 +97,10 @@ export class LinkRouter {
     count('links');
     if (source.depth > depthMax) return this.#skip('skipped.depth');
     const isRespelled = found.request !== found.canonical;
-    if (this.#isKnown(found, isRespelled)) return this.#skip('links.known');
+    if (this.#isKnown(found, isRespelled)) {
+      if (found.host !== source.host) this.#vote(this.placeOf(found.host), source);
+      return this.#skip('links.known');
+    }
     const outside = this.#options.scope.admits(found.canonical, found.host);
     if (outside !== undefined) return this.#skip('skipped.scope');
     if (this.#options.isOptedOut(found.host)) return this.#skip('skipped.opt-out');
@@ -97,10 +108,17 @@ export class LinkRouter {
     if (trap?.isCertain === true) return this.#skip('skipped.trap');
     if (trap !== undefined) count('links.suspect');
     const place = this.placeOf(found.host);
+    if (found.host !== source.host) this.#vote(place, source);
     return {
       link: this.#linkTo(found, place, source, { isRespelled, isSuspect: trap !== undefined }),
       shard: place.shard,
     };
+  }
+
+  /** A link between hosts speaks for the domain it leads to, be its URL known or new. */
+  #vote({ domain }: HostPlace, { host }: LinkSource): void {
+    if (host !== this.#voter.host) this.#voter = { host, domain: this.placeOf(host).domain };
+    this.#options.domains.linked(this.#voter.domain, domain);
   }
 
   #skip(reason: string): undefined {

@@ -3,6 +3,7 @@
 
 import type { HostKey, MonotonicMs, PartitionIndex, UrlKey } from '../base/units.ts';
 import type { RobotsUnreachableReason } from '../domain/robots-policy.ts';
+import type { PageSeen } from './host-budget.ts';
 import type { WaitReason } from './host-pace.ts';
 import type { FetchOutcome, GuardedParseOutcome, ResolveOutcome, StorageEvent } from './ports.ts';
 import type { Band } from './rows.ts';
@@ -119,6 +120,8 @@ export type HostMessage =
   | { readonly kind: 'take-slot' }
   | { readonly kind: 'host-resolved'; readonly outcome: ResolveOutcome }
   | { readonly kind: 'fetch-ended'; readonly outcome: FetchOutcome }
+  /** Step 11: what a page of this host was worth. */
+  | { readonly kind: 'page-seen'; readonly page: PageSeen }
   | { readonly kind: 'ask-robots'; readonly ask: RobotsAsk }
   /** The answer to an ask of this host's, or the shard's word that none came in time. */
   | { readonly kind: 'robots-answered'; readonly askId: number; readonly answer: RobotsAnswer }

@@ -33,6 +33,13 @@ export function verdictOf(outcome: FetchOutcome, wallNow: WallMs): PageVerdict {
   return { failure, retryAfterMs };
 }
 
+/** True for an answer that says there is no such page for us: a URL that was not worth its request. */
+export function isRefusal(outcome: FetchOutcome): boolean {
+  if (outcome.kind !== 'response') return false;
+  const { status } = outcome;
+  return status >= 400 && status < 500 && status !== 408 && status !== 425 && status !== 429;
+}
+
 /** True when a failed entry is to be tried again. */
 export function isRetried(failure: FailureKind, entry: QueueEntry): boolean {
   return entry.attempts < FAILURE_TABLE[failure].retriesMax;

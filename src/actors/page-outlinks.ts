@@ -13,6 +13,7 @@ import { pageKindOf } from '../domain/page-kind.ts';
 import { encodeReference, isPageRelation, withoutFragment } from '../domain/page-references.ts';
 import { resolveDocument } from '../domain/resolve-url.ts';
 import { parseRobotsDirectives, robotsHeaderSources } from '../domain/robots-meta.ts';
+import { type Simhash, SimhashBuilder } from '../domain/simhash.ts';
 import { parseSitemap } from '../domain/sitemap.ts';
 import type { PageToParse } from './parse-stage.ts';
 
@@ -26,6 +27,15 @@ export interface Outlinks {
   readonly purpose: 'page' | 'sitemap';
   /** Counters to add, by name. */
   readonly counts: Readonly<Record<string, number>>;
+  /** What its visible text is like; undefined for what is no page of text. */
+  readonly text?: PageText;
+}
+
+/** A page's visible text, as duplicates and traps are told by it. */
+export interface PageText {
+  readonly simhash: Simhash;
+  /** See SimhashBuilder.form. */
+  readonly form: number;
 }
 
 /**
@@ -79,7 +89,9 @@ interface Reading {
 }
 
 function markupOutlinks(page: PageToParse, pageBase: BaseUrl, reading: Reading): Outlinks {
-  const scan = scanLinks(page.body, { charset: reading.type.charset, xml: reading.xml });
+  const builder = new SimhashBuilder();
+  const { charset } = reading.type;
+  const scan = scanLinks(page.body, { charset, xml: reading.xml, text: builder });
   const directives = parseRobotsDirectives(
     [...scan.metaRobots, ...robotsHeaderSources(headerValues(page.headers, 'x-robots-tag'))],
     reading.productToken,
@@ -100,7 +112,8 @@ function markupOutlinks(page: PageToParse, pageBase: BaseUrl, reading: Reading):
   if (!directives.nofollow) addHeaderLinks(page, pageBase, references);
   references.delete('');
   const counts = nofollow === 0 ? PARSED : { parsed: 1, 'skipped.nofollow': nofollow };
-  return { base, references, purpose: 'page', counts };
+  const text = { simhash: builder.finish(), form: builder.form };
+  return { base, references, purpose: 'page', counts, text };
 }
 
 const PARSED = { parsed: 1 };

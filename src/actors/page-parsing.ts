@@ -8,6 +8,7 @@ import { parseBase } from '../domain/base-url.ts';
 import { isRedirectStatus } from '../domain/location.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import { failureName, GuardedParsing } from './guarded-parsing.ts';
+import type { PageSeen } from './host-budget.ts';
 import type { LinkExchange } from './link-exchange.ts';
 import type { LinkRouter } from './link-router.ts';
 import { LinkDeparture } from './page-departure.ts';
@@ -83,7 +84,10 @@ export class PageParsing {
   /** A page is durable: its links may be followed now. An exact duplicate was not entered in the unparsed log and is not parsed. */
   pageCommitted(page: PageCheckpoint, receipt: PageReceipt): void {
     const { stage, waiting } = this.#options;
-    if (receipt.duplicateOf !== undefined) stage.count('duplicates.exact');
+    if (receipt.duplicateOf !== undefined) {
+      stage.count('duplicates.exact');
+      if (receipt.duplicateOf !== page.url) this.#seen(page.url, { isNew: false, form: 0 });
+    }
     if (receipt.unparsedId === 0 || page.response === undefined) return;
     const { purpose } = page;
     assert(purpose !== 'robots', () => 'a robots.txt is not parsed for links');
@@ -166,6 +170,8 @@ export class PageParsing {
     const isRedirect = isRedirectStatus(page.status);
     const base = parseBase(page.url);
     assert(base !== undefined, () => `a stored page without a URL: ${page.url}`);
+    const { text } = outlinks;
+    if (text !== undefined) this.#seen(page.url, { isNew: true, form: text.form });
     const source = {
       base: outlinks.base,
       host: base.host,
@@ -174,6 +180,14 @@ export class PageParsing {
       purpose: outlinks.purpose,
     };
     this.#depart(new LinkDeparture({ page, source, waiting, exchange }, outlinks.references));
+  }
+
+  /** Tells the host what its page was worth. */
+  #seen(url: string, page: Omit<PageSeen, 'url'>): void {
+    const { ports, exchange } = this.#options;
+    const host = parseBase(url)?.host ?? '';
+    const { hostKey, partition } = ports.router.placeOf(host);
+    exchange.giveHost({ host, hostKey, partition }, { kind: 'page-seen', page: { url, ...page } });
   }
 
   /** Sends one portion; the mark tells of this page too while its links are handled. */

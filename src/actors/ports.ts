@@ -7,7 +7,7 @@ import type { HostKey, MonotonicMs, PartitionIndex, UrlKey, WallMs } from '../ba
 import type { FailureKind } from '../domain/failure.ts';
 import type { Outlinks } from './page-outlinks.ts';
 import type { PageToParse } from './parse-stage.ts';
-import type { Band, BodyPointer, HostRow, PageRow, QueueEntry, RobotsRow } from './rows.ts';
+import type { Band, BodyPointer, HostRow, Lane, PageRow, QueueEntry, RobotsRow } from './rows.ts';
 
 // ---------------------------------------------------------------------------------------------------------------- step 9: fetch
 
@@ -118,7 +118,7 @@ export interface PageCheckpoint {
 export interface DiscoveredCheckpoint {
   readonly hostKey: HostKey;
   readonly partition: PartitionIndex;
-  readonly band: Band;
+  readonly band: Lane;
   readonly entry: QueueEntry;
 }
 
@@ -126,7 +126,7 @@ export interface DiscoveredCheckpoint {
 export interface ChunkCheckpoint {
   readonly hostKey: HostKey;
   readonly partition: PartitionIndex;
-  readonly band: Band;
+  readonly band: Lane;
   readonly entries: readonly QueueEntry[];
 }
 
@@ -134,7 +134,7 @@ export interface ChunkCheckpoint {
 export interface ChunkRemoval {
   readonly hostKey: HostKey;
   readonly partition: PartitionIndex;
-  readonly band: Band;
+  readonly band: Lane;
   readonly firstSequence: number;
 }
 
@@ -260,14 +260,14 @@ export interface StateReader {
   chunk(
     hostKey: HostKey,
     partition: PartitionIndex,
-    band: Band,
+    band: Lane,
     sequence: number,
   ): readonly QueueEntry[] | undefined;
   page(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): PageRow | undefined;
   denied(hostKey: HostKey, partition: PartitionIndex): Iterable<DeniedCheckpoint>;
   /** True when this URL is recorded as denied by robots.txt. */
   isDenied(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): boolean;
-  /** Hosts of these partitions with queued entries, for the schedule after a start. */
+  /** Hosts of these partitions with queued or parked entries, for the schedule after a start. */
   hostsWithWork(owns: (partition: PartitionIndex) => boolean): Iterable<{
     readonly hostKey: HostKey;
     readonly partition: PartitionIndex;

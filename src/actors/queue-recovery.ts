@@ -7,8 +7,15 @@ import type { HostKey, PartitionIndex } from '../base/units.ts';
 import { wallMs } from '../base/units.ts';
 import { ZERO_COUNTS } from './host-counts.ts';
 import type { ChunkCheckpoint, DiscoveredCheckpoint } from './ports.ts';
-import type { Band, HostRow, QueueCursors, QueueEntry } from './rows.ts';
-import { BANDS } from './rows.ts';
+import {
+  cursorsOf,
+  type HostRow,
+  LANES,
+  type Lane,
+  PARKED,
+  type QueueCursors,
+  type QueueEntry,
+} from './rows.ts';
 
 /** Most entries recovery puts into one chunk row. */
 export const RECOVERED_CHUNK_ENTRIES_MAX = 64;
@@ -53,24 +60,26 @@ export function newHostRow(host: string, partition: PartitionIndex): HostRow {
 export function recoverQueues(input: QueueRecoveryInput): QueueRecovery {
   const before = input.row ?? newHostRow(input.host, input.partition);
   const chunks: ChunkCheckpoint[] = [];
-  const recovered = BANDS.map((band) => {
-    const missing = missingEntries(input, band, before.queues[band]);
-    chunks.push(...chunksOf(input, band, missing));
-    return { cursors: advance(before.queues[band], missing), count: missing.length };
+  const recovered = LANES.map((lane) => {
+    const cursors = cursorsOf(before, lane);
+    const missing = missingEntries(input, lane, cursors);
+    chunks.push(...chunksOf(input, lane, missing));
+    return { cursors: advance(cursors, missing), count: missing.length };
   });
   const added = recovered.reduce((sum, { count }) => sum + count, 0);
   if (added === 0) return { row: undefined, chunks };
   const [first, second, third] = recovered.map(({ cursors }) => cursors);
   const queues = [first, second, third] as unknown as HostRow['queues'];
+  const { cursors: parked } = recovered[PARKED] as (typeof recovered)[number];
   // An existing row counted its discoveries itself, in the commit that logged them or the next one.
   const discovered = before.counts.discovered + (input.row === undefined ? added : 0);
-  return { row: { ...before, queues, counts: { ...before.counts, discovered } }, chunks };
+  return { row: { ...before, queues, parked, counts: { ...before.counts, discovered } }, chunks };
 }
 
 /** The band's entries that are neither done nor in a chunk row. */
 function missingEntries(
   { host, entries }: QueueRecoveryInput,
-  band: Band,
+  band: Lane,
   cursors: QueueCursors,
 ): QueueEntry[] {
   const missing: QueueEntry[] = [];
@@ -97,7 +106,7 @@ function advance(cursors: QueueCursors, missing: readonly QueueEntry[]): QueueCu
 
 function chunksOf(
   { hostKey, partition }: QueueRecoveryInput,
-  band: Band,
+  band: Lane,
   missing: readonly QueueEntry[],
 ): ChunkCheckpoint[] {
   const chunks: ChunkCheckpoint[] = [];

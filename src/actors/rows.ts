@@ -4,10 +4,16 @@
 
 import type { PartitionIndex, UrlKey, WallMs } from '../base/units.ts';
 import type { FailureKind } from '../domain/failure.ts';
+import type { HostTally } from '../domain/url-budget.ts';
 
 /** Priority bands of the front queue: 0 is Q1, the most urgent; 2 is Q3. */
 export type Band = 0 | 1 | 2;
 export const BANDS: readonly Band[] = [0, 1, 2];
+
+/** A queue of a host: one for each band, and one for URLs over their budget, which no slot is given to. */
+export type Lane = Band | 3;
+export const PARKED = 3;
+export const LANES: readonly Lane[] = [0, 1, 2, PARKED];
 
 /** One URL waiting in a host's back queue. */
 export interface QueueEntry {
@@ -25,7 +31,7 @@ export interface QueueEntry {
   readonly purpose: 'page' | 'sitemap';
 }
 
-/** Cursors of one band's queue: entries below `head` are done, below `chunkEnd` they lie in chunk rows, below `tail` in the log. */
+/** Cursors of one queue: entries below `head` are done, below `chunkEnd` they lie in chunk rows, below `tail` in the log. */
 export interface QueueCursors {
   readonly head: number;
   readonly chunkEnd: number;
@@ -52,6 +58,36 @@ export interface HostRow {
   /** Crawl-delay in force in milliseconds (already capped), 0 when none. */
   readonly crawlDelayMs: number;
   readonly counts: HostCounts;
+  /** Cursors of the queue of parked URLs; undefined while none was ever parked. */
+  readonly parked?: QueueCursors | undefined;
+  /** What the host's URLs have been worth; undefined in rows of older versions. */
+  readonly worth?: HostWorthRow | undefined;
+}
+
+const NO_CURSORS: QueueCursors = { head: 0, chunkEnd: 0, tail: 0 };
+
+/** The cursors of any of a host's queues; those of an empty queue when the row, or the lane in it, is missing. */
+export function cursorsOf(row: HostRow | undefined, lane: Lane): QueueCursors {
+  const cursors = lane === PARKED ? row?.parked : row?.queues[lane];
+  return cursors ?? NO_CURSORS;
+}
+
+/** True when URLs of the host wait for their turn or are parked. */
+export function hasWork(row: HostRow): boolean {
+  return LANES.some((lane) => cursorsOf(row, lane).head < cursorsOf(row, lane).tail);
+}
+
+/** What a host's URLs have been worth, and when its parked ones are looked at next. Plain data. */
+export interface HostWorthRow {
+  readonly tally: HostTally;
+  /** The registrable domains seen to link to the host's domain, as 64 bits (domain-accounts.ts). */
+  readonly votes: readonly [low: number, high: number];
+  /** Start of the process that last entered this host in the accounts of its domain, which a process keeps in memory. */
+  readonly enteredAt: WallMs;
+  /** Reviews of parked URLs so far; the wait for the next doubles with each. */
+  readonly reviews: number;
+  /** When the next is due; 0 while nothing is parked. */
+  readonly reviewAt: WallMs;
 }
 
 /** Running totals of one host; they drive budgets, traps and reports. */

@@ -3,9 +3,12 @@
 
 import type { MonotonicMs, UrlKey, WallMs } from '../base/units.ts';
 import type { GapPolicy } from '../domain/politeness.ts';
+import type { UrlBudgetOptions } from '../domain/url-budget.ts';
+import type { UrlShape } from '../domain/url-shape.ts';
 import type { ActorRef } from '../runtime/actor.ts';
 import type { Place } from '../runtime/shared-budget.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
+import type { DomainAccounts } from './domain-accounts.ts';
 import type { FetchGate } from './fetch-gate.ts';
 import type { Residency } from './host-queues.ts';
 import type {
@@ -30,6 +33,10 @@ export interface CrawlPolicy {
   readonly robotsBytesMax: number;
   /** How long a robots answer asked of another host is waited for. */
   readonly robotsAskMs: number;
+  readonly budget: UrlBudgetOptions;
+  /** How long parked URLs wait for their first review; twice as long for each further one, up to `reviewMsMax`. */
+  readonly reviewMsMin: number;
+  readonly reviewMsMax: number;
 }
 
 /** Budget of requests per IP address, shared by all threads of the process. */
@@ -83,6 +90,9 @@ export interface HostServices {
   readonly networks: NetworkBackoff;
   readonly pages: PageAllowance;
   readonly seen: SeenSet;
+  readonly domains: DomainAccounts;
+  /** Of which kind a URL is, and whether a trap rule suspects it. */
+  shapeOf(url: string): UrlShape;
   /** The operator's pace for a host. */
   gapPolicyOf(host: string): GapPolicy;
   /** Least gap to an address, whatever was configured: fast crawling is for the operator's own networks (DESIGN.md §9). */

@@ -3,7 +3,7 @@
 // batch of links dealt out, so that no host waits long for another (DESIGN.md §2, §3).
 
 import { unreachable } from '../base/assert.ts';
-import type { MonotonicMs, PartitionIndex } from '../base/units.ts';
+import { type MonotonicMs, monotonicMs, type PartitionIndex } from '../base/units.ts';
 import { parseBase } from '../domain/base-url.ts';
 import type { Actor, ActorContext, TimerId } from '../runtime/actor.ts';
 import { CheckpointStage } from './checkpoint-stage.ts';
@@ -205,7 +205,11 @@ export class ShardActor implements Actor<ShardMessage> {
     for (const { hostKey, row } of reader.hostsWithWork(owns)) {
       // The actor, once awake, knows better; what matters here is that it is woken, and not before its gap has passed.
       const gapMs = row.lastEndedAt === 0 ? 0 : row.crawlDelayMs;
-      this.schedule.put(hostKey, (now + gapMs) as MonotonicMs, 0, 'gap');
+      const hasQueued = row.queues.some(({ head, tail }) => head < tail);
+      const reviewMs = (row.worth?.reviewAt ?? 0) - this.#context.wallNow();
+      const waitMs = hasQueued ? gapMs : Math.max(gapMs, reviewMs);
+      const atMs = monotonicMs(now + waitMs);
+      this.schedule.put(hostKey, atMs, 0, hasQueued ? 'gap' : 'review');
       hosts += 1;
     }
     this.#parse.recover(reader.unparsed(owns));

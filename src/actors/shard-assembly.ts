@@ -11,9 +11,12 @@ import { partitionOf } from '../domain/ring.ts';
 import type { Scope } from '../domain/scope.ts';
 import type { TrapOptions } from '../domain/traps.ts';
 import type { UrlHasher } from '../domain/url-key.ts';
+import { shapeOf } from '../domain/url-shape.ts';
 import type { Dispatcher } from '../runtime/dispatcher.ts';
+import type { SharedTallies } from '../runtime/shared-tallies.ts';
 import type { SupervisionPolicy } from '../runtime/supervisor.ts';
 import { VirtualActors } from '../runtime/virtual-actors.ts';
+import { DomainAccounts } from './domain-accounts.ts';
 import { HostActor } from './host-actor.ts';
 import { LinkRouter } from './link-router.ts';
 import type { HostMessage, HostPlaceIdentity, ShardMessage } from './messages.ts';
@@ -60,6 +63,8 @@ export interface ShardMeans
   readonly notice: (notice: HostNotice) => void;
   readonly pages: PageAllowance;
   readonly seen: SeenCheck;
+  /** Accounts of registrable domains, shared by all shards of the process. */
+  readonly domains: SharedTallies;
   readonly hasher: UrlHasher;
   readonly startedMs: MonotonicMs;
   readonly startedAt: WallMs;
@@ -92,6 +97,7 @@ export function assembleShard(
   means: ShardMeans,
 ): RunningShard {
   const { hasher } = means;
+  const domains = new DomainAccounts(means.domains, (name) => hasher.hostKey(name));
   let shard: ShardActor | undefined;
   const running = (): ShardActor => {
     assert(shard !== undefined, () => 'the shard has not started');
@@ -107,6 +113,7 @@ export function assembleShard(
     partitionOf: (hostKey) => partitionOf(hostKey, plan.partitions),
     shardOf: plan.shardOf,
     seen: means.seen,
+    domains,
     count: (name) => running().stage.count(name),
   });
   let services: HostServices | undefined;
@@ -193,6 +200,8 @@ export function assembleShard(
     notice: means.notice,
     pages: means.pages,
     seen: means.seen,
+    domains,
+    shapeOf: (url) => shapeOf(url, plan.traps),
     startedMs: means.startedMs,
     startedAt: means.startedAt,
     toShard: (message) => dispatcher.tell(ref, message),

@@ -5,7 +5,7 @@
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import type { DeniedCheckpoint, StateReader } from './ports.ts';
-import type { Band, HostRow, QueueEntry, RobotsRow } from './rows.ts';
+import type { HostRow, Lane, QueueEntry, RobotsRow } from './rows.ts';
 
 /** What host actors read; the same methods as `StateReader`, less those that only a start needs. */
 export class StagedReader
@@ -34,7 +34,7 @@ export class StagedReader
   chunk(
     hostKey: HostKey,
     partition: PartitionIndex,
-    band: Band,
+    band: Lane,
     sequence: number,
   ): readonly QueueEntry[] | undefined {
     const staged = this.#stage.stagedChunk(hostKey, band, sequence);

@@ -14,6 +14,7 @@ import { type ClockAnchor, RealAlarms, RealClock } from '../runtime/real-clock.t
 import { RecentKeys } from '../runtime/recent-keys.ts';
 import { createAllowanceMemory } from '../runtime/shared-allowance.ts';
 import { createBudgetMemory } from '../runtime/shared-budget.ts';
+import { SharedTallies } from '../runtime/shared-tallies.ts';
 import { createWordsMemory } from '../runtime/shared-words.ts';
 import type { ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
 import type { StorageNews } from '../storage/storage-loop.ts';
@@ -36,6 +37,8 @@ import { WaitingShard } from './waiting-shard.ts';
 
 /** Rows of the address table: 2^16 (shared-budget.ts). */
 const ADDRESS_ROWS = 65_536;
+/** Registrable domains with a budget of their own: 32 MiB, of which the system provides what is used. */
+const DOMAIN_ROWS = 2 ** 20;
 /** Bytes of one key in the table of recent keys. */
 const RECENT_KEY_BYTES = 8;
 /** How long requests in flight may go on after a stop was asked for. */
@@ -163,6 +166,7 @@ export class CrawlProcess {
       recent: RecentKeys.create(config.recentKeysBytes / RECENT_KEY_BYTES).buffer,
       addresses: createBudgetMemory({ rows: ADDRESS_ROWS, threads: config.threads }),
       networks: createWordsMemory(NETWORK_ROWS),
+      domains: SharedTallies.createMemory(DOMAIN_ROWS),
       pages: createAllowanceMemory(config.maxPages ?? 0, storedPages),
       parsing: new SharedArrayBuffer(8 * config.threads),
       turns: new SharedArrayBuffer(4 * config.threads),

@@ -1,13 +1,14 @@
 // Where a URL waits in its host's back queue (step 7), found exactly and without the crawl: the host row's cursors say which entries wait,
 // chunk rows hold some of them and the frontier log the rest. A scan of one host's chunk rows and of the log's live segments.
 
-import { BANDS, type Band, type HostRow, type QueueEntry } from '../actors/rows.ts';
+import { cursorsOf, type HostRow, LANES, type Lane, type QueueEntry } from '../actors/rows.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 
 /** A waiting URL. */
 export interface QueuePlace {
-  readonly band: Band;
+  /** Its band, or the lane of parked URLs. */
+  readonly band: Lane;
   /** Entries of its band that go before it; 0 for the head. */
   readonly ahead: number;
   /** Entries waiting in its band. */
@@ -29,8 +30,8 @@ export function findEntry(
     readonly urlKey: UrlKey;
   },
 ): QueuePlace | undefined {
-  for (const band of BANDS) {
-    const { head, chunkEnd } = row.queues[band];
+  for (const band of LANES) {
+    const { head, chunkEnd } = cursorsOf(row, band);
     for (let sequence = head; sequence < chunkEnd; ) {
       const entries = store.rows.chunk({ ...of, band, sequence });
       // A chunk that is gone was done meanwhile, while the row was read before.
@@ -44,12 +45,12 @@ export function findEntry(
   }
   for (const { hostKey, band, entry } of store.discovered()) {
     if (hostKey !== of.hostKey || entry.urlKey !== of.urlKey) continue;
-    if (entry.sequence >= row.queues[band].head) return placeOf(row, band, entry);
+    if (entry.sequence >= cursorsOf(row, band).head) return placeOf(row, band, entry);
   }
   return undefined;
 }
 
-function placeOf(row: HostRow, band: Band, entry: QueueEntry): QueuePlace {
-  const { head, tail } = row.queues[band];
+function placeOf(row: HostRow, band: Lane, entry: QueueEntry): QueuePlace {
+  const { head, tail } = cursorsOf(row, band);
   return { band, ahead: entry.sequence - head, bandLength: tail - head, entry };
 }

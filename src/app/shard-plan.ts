@@ -15,6 +15,7 @@ import { Ring } from '../domain/ring.ts';
 import { Scope } from '../domain/scope.ts';
 import { TrackingParameters } from '../domain/tracking-parameters.ts';
 import { trapOptions } from '../domain/traps.ts';
+import { URL_BUDGET } from '../domain/url-budget.ts';
 import type { UrlHasher } from '../domain/url-key.ts';
 import { FETCH_LIMITS, type FetchLimits } from '../net/fetch-limits.ts';
 import type { ShardThreadPlan } from './thread-plan.ts';
@@ -26,6 +27,8 @@ const BODIES_BYTES_MAX = 96 * 1024 * 1024;
 const RESIDENT_ENTRIES_MAX = 200_000;
 /** Longest wait for the owner of another host to fetch a redirected robots.txt: its gap may be long. */
 const ROBOTS_ASK_MS = 120_000;
+/** Longest wait between two reviews of a host's parked URLs: a week. */
+const REVIEW_MS_MAX = 7 * 86_400_000;
 
 /** @param isOptedOut asked for each host each time: its answers may change while the crawl runs */
 export function shardPlanOf(
@@ -57,6 +60,14 @@ export function shardPlanOf(
       redirectsMax: config.redirectsMax,
       robotsBytesMax: config.robotsBytesMax,
       robotsAskMs: ROBOTS_ASK_MS,
+      budget: {
+        ...URL_BUDGET,
+        urlsPerHost: config.hostUrls,
+        urlsPerDomain: config.domainUrls,
+        hostsPerDomain: config.domainHosts,
+      },
+      reviewMsMin: config.parkedReviewSeconds * 1_000,
+      reviewMsMax: Math.max(REVIEW_MS_MAX, config.parkedReviewSeconds * 1_000),
     },
     gapPolicyOf: (host) => gapPolicyOf(config, overrides.of(host)),
     isOptedOut,

@@ -25,6 +25,7 @@ import { RealDispatcher } from '../runtime/real-dispatcher.ts';
 import { RecentKeys } from '../runtime/recent-keys.ts';
 import { SharedAllowance } from '../runtime/shared-allowance.ts';
 import { SharedBudget } from '../runtime/shared-budget.ts';
+import { SharedTallies } from '../runtime/shared-tallies.ts';
 import { onThreadStop, threadReady } from '../runtime/thread-entry.ts';
 import { openThreadLink } from '../runtime/thread-link.ts';
 import { openCheckpointClient, type ShardStorage } from '../storage/open-client.ts';
@@ -106,6 +107,7 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     },
     pages: new SharedAllowance(plan.memories.pages),
     seen,
+    domains: new SharedTallies(plan.memories.domains),
     hasher,
     startedMs: plan.anchor.monotonic,
     startedAt: plan.anchor.wall,

@@ -23,6 +23,8 @@ export interface SharedMemories {
   readonly addresses: BudgetMemory;
   /** Error rates of autonomous systems (shard-networks.ts). */
   readonly networks: SharedArrayBuffer;
+  /** Accounts of registrable domains (actors/domain-accounts.ts). */
+  readonly domains: SharedArrayBuffer;
   readonly pages: AllowanceMemory;
   /** One BigUint64 for each shard: the page it is parsing, 0 when none. Read when the shard died. */
   readonly parsing: SharedArrayBuffer;

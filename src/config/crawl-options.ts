@@ -91,6 +91,30 @@ export const SCOPE_OPTIONS = {
       'Ask each site for /sitemap.xml too, which robots.txt need not name; ' +
       'one more request a site, mostly answered 404.',
   }),
+  hostUrls: option(integer({ min: 1, max: COUNT_MAX }), 10_000, {
+    group: 'What to crawl',
+    doc:
+      'URLs of a host to begin with; links from other domains and new content earn more, ' +
+      'known content less. Further ones are parked.',
+    unit: 'URLs',
+  }),
+  domainUrls: option(integer({ min: 1, max: COUNT_MAX }), 10_000, {
+    group: 'What to crawl',
+    doc: 'The same for all hosts of a registrable domain together.',
+    unit: 'URLs',
+  }),
+  domainHosts: option(integer({ min: 1, max: COUNT_MAX }), 500, {
+    group: 'What to crawl',
+    doc: 'Hosts of a registrable domain to begin with; earned like URLs.',
+    unit: 'hosts',
+  }),
+  parkedReviewSeconds: option(decimal({ min: 1, max: 31_536_000 }, 'SECONDS'), 3_600, {
+    group: 'What to crawl',
+    doc:
+      'Parked URLs of a host are looked at again after this time, then after twice as ' +
+      'long each time, up to a week.',
+    unit: 'seconds',
+  }),
   stripSessions: option(BOOLEAN, true, {
     group: 'What to crawl',
     doc: 'Session identifiers are no part of the identity of a page.',

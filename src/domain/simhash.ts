@@ -25,22 +25,34 @@ export class SimhashBuilder implements TextSink {
   readonly #low = new Int32Array(PLANES);
   readonly #high = new Int32Array(PLANES);
   #features = 0;
+  #form = 0;
   #previous = 0;
   #beforePrevious = 0;
 
   /** Adds the words of `bytes[start, end)`. Letters count without case; other ASCII bytes separate words. */
   addText(bytes: Uint8Array, start: number, end: number): void {
     let hash = 0;
+    let digits = 0;
     for (let at = start; at < end; at++) {
       const byte = bytes[at]!;
       const letter = LETTERS[byte]!;
       if (hash !== 0 && (letter === 0 || byte >= IDEOGRAPH_BYTE)) {
-        this.#addWord(hash);
+        this.#addWord(hash, digits);
         hash = 0;
+        digits = 0;
       }
       if (letter !== 0) hash = (Math.imul(hash, 0x01000193) + letter) | 0;
+      digits |= DIGITS[byte]!;
     }
-    if (hash !== 0) this.#addWord(hash);
+    if (hash !== 0) this.#addWord(hash, digits);
+  }
+
+  /**
+   * A hash of the text with all numbers and ids left out: 32 bits, unsigned, 0 for no words. Pages of a trap that counts, be it days or
+   * sessions, show no other difference and have one form, however short their text, where a fingerprint of few features says little.
+   */
+  get form(): number {
+    return this.#form >>> 0;
   }
 
   /** Adds one feature by its hash, in two halves of 32 bits. */
@@ -61,7 +73,8 @@ export class SimhashBuilder implements TextSink {
     return { high: high >>> 0, low: low >>> 0, features: this.#features };
   }
 
-  #addWord(hash: number): void {
+  #addWord(hash: number, digits: number): void {
+    if (digits === 0) this.#form = scramble(Math.imul(this.#form, 0x2c1b3c6d) ^ hash) | 1;
     const first = Math.imul(this.#beforePrevious, 0x2c1b3c6d);
     const mixed = (Math.imul(first ^ this.#previous, 0x297a2d39) ^ hash) | 0;
     this.#beforePrevious = this.#previous;
@@ -117,6 +130,11 @@ const LETTERS = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte < 0x80 && !/[0-9A-Za-z]/.test(String.fromCharCode(byte))) return 0;
   return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
 });
+
+/** 1 for bytes that are digits: a word that holds one is a number or an id. */
+const DIGITS = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x30 && byte <= 0x39 ? 1 : 0,
+);
 
 /**
  * The fingerprint of a plain text.

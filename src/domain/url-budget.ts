@@ -1,56 +1,66 @@
 // How many URLs a host and its registrable domain may have, and how many more of one shape: the last check of step 5 (DESIGN.md §1, §4). A
 // budget is earned, by links from other domains and by pages whose content is new; a host that goes on showing known content earns less
 // and less. This catches what no URL shows: soft 404s, ever new session ids, link farms on wildcard DNS. What is over budget is parked, not
-// dropped: it can be admitted when the budget has grown. Invariants: plain data in, plain data out (it is stored with the host and sent to
-// other machines); bounded memory (`shapesMax` rows a host); a decision depends on its arguments alone.
+// dropped: it is admitted when the budget has grown. Invariants: a decision depends on the tallies alone; bounded memory (`shapesMax` rows
+// a host); what is stored is plain data. Which URLs share a shape is said by url-shape.ts.
 
-import type { Trap } from './traps.ts';
+import { assert } from '../base/assert.ts';
+import type { UrlShape } from './url-shape.ts';
 
-/** What is counted for a host, and in the same way for a registrable domain. Plain data. */
-export interface UrlTally {
-  /** URLs admitted to the frontier, ever. */
-  readonly urls: number;
-  /** Hosts admitted; of use for a domain. */
-  readonly hosts: number;
-  /** Pages fetched with a body. */
+/** What is counted of a host's URLs. */
+interface Tally {
+  /** Pages looked at: read, found to be a copy, or answered 4xx. */
   readonly pages: number;
   /** Of these, pages whose content was new: neither equal nor nearly equal to a known one. */
   readonly freshPages: number;
+}
+
+/** A registrable domain over all its hosts. */
+export interface DomainTally extends Tally {
+  readonly urls: number;
+  readonly hosts: number;
   /** Registrable domains, other than its own, that link here. */
   readonly inLinkDomains: number;
 }
 
 /** URLs of one host that differ only in numbers and ids, or that one trap rule suspects. */
-export interface ShapeTally {
-  /** `shapeOf` of the URLs and of what was suspected of them. */
+export interface ShapeTally extends Tally {
   readonly shape: number;
+  /** Admitted and not withdrawn. */
   readonly urls: number;
-  readonly pages: number;
-  readonly freshPages: number;
+  /** At least as many as its URLs: a row that takes the place of another inherits its weight (Metwally et al., ICDT 2005). */
+  readonly weight: number;
+  /** Forms of its last two pages (simhash.ts, `form`); 0 for none. A page of the same form differs from them in numbers and ids at most. */
+  readonly forms: readonly [number, number];
 }
 
-/** What is kept for each host. Plain data. */
-export interface HostUrlStatistics {
-  readonly tally: UrlTally;
-  /** At most `shapesMax`, most recently used last. */
+/** What is stored of a host. Plain data. */
+export interface HostTally extends Tally {
+  /** Admitted to the frontier and not withdrawn. */
+  readonly urls: number;
+  /** URLs granted beyond what was earned, by reviews. */
+  readonly granted: number;
+  /** At most `shapesMax`. */
   readonly shapes: readonly ShapeTally[];
 }
 
 export interface UrlBudgetOptions {
-  /** URLs of a host that nobody else links to. */
+  /** URLs of a host that nobody else links to and of which nothing is known. */
   readonly urlsPerHost: number;
   /** URLs of a registrable domain that nobody else links to, over all its hosts. */
   readonly urlsPerDomain: number;
   /** Hosts of a registrable domain that nobody else links to. */
   readonly hostsPerDomain: number;
-  /** URLs of one shape before its yield is looked at, and of suspects before they need any. */
-  readonly urlsPerShape: number;
+  /** URLs that a trap rule suspects, of one rule, before they need any yield. */
+  readonly urlsPerSuspect: number;
   /** Pages before a yield says anything. */
   readonly pagesMin: number;
   /** Share of new content at which the whole budget is earned. */
   readonly yieldFull: number;
   /** Share of new content under which a shape is given up. */
   readonly yieldMin: number;
+  /** Further URLs that a new page earns its host at a full yield: an honest site of any size is crawled whole. */
+  readonly urlsPerFreshPage: number;
   /** Shapes remembered for a host. */
   readonly shapesMax: number;
 }
@@ -58,35 +68,25 @@ export interface UrlBudgetOptions {
 /**
  * 10,000 URLs is the budget that crawl operators commonly start from (IRLbot, WWW 2008: budgets per pay-level domain, raised by in-links).
  * A third of the URLs of an ordinary host show known content (Bar-Yossef, Keidar, Schonfeld, WWW 2007), so half is a full yield; a shape
- * that shows less than one new page in ten after ten pages is no list.
+ * that shows no more than one new page in ten is no list, and eight pages tell: a list with only half of its pages new would have as few
+ * as one among eight in one case of thirty.
  */
 export const URL_BUDGET: UrlBudgetOptions = {
   urlsPerHost: 10_000,
   urlsPerDomain: 10_000,
   hostsPerDomain: 500,
-  urlsPerShape: 20,
-  pagesMin: 10,
+  urlsPerSuspect: 6,
+  pagesMin: 8,
   yieldFull: 0.5,
   yieldMin: 0.1,
-  shapesMax: 32,
+  urlsPerFreshPage: 4,
+  shapesMax: 16,
 };
 
-/** Why a URL is not admitted now. */
-export type ParkReason =
-  | 'trap'
-  | 'suspect'
-  | 'host-budget'
-  | 'domain-budget'
-  | 'domain-hosts'
-  | 'yield';
+/** Why a URL is parked. `yield`: its shape shows known content. `suspect`: its trap rule has had its allowance. */
+export type ParkReason = 'host-budget' | 'domain-budget' | 'domain-hosts' | 'yield' | 'suspect';
 
-export type UrlVerdict =
-  | { readonly kind: 'admitted'; readonly isSuspect: boolean }
-  | { readonly kind: 'parked'; readonly reason: ParkReason }
-  /** A certain trap: never admitted. */
-  | { readonly kind: 'refused'; readonly rule: Trap['rule'] };
-
-export const EMPTY_TALLY: UrlTally = {
+export const EMPTY_DOMAIN: DomainTally = {
   urls: 0,
   hosts: 0,
   pages: 0,
@@ -94,170 +94,164 @@ export const EMPTY_TALLY: UrlTally = {
   inLinkDomains: 0,
 };
 
-export const EMPTY_HOST_STATISTICS: HostUrlStatistics = { tally: EMPTY_TALLY, shapes: [] };
-
 /**
- * What a tally has earned of a budget.
+ * What has been earned of a budget.
  *
- * @param base the budget of a host that nobody links to and whose pages are all new
- * @param tally of the host or the domain
- * @returns `base` × (1 + √ in-link domains) × yield, where yield falls from 1 at `yieldFull` to 0.05 at none; rounded up
+ * @param base what is given to a host or domain of which nothing is known
+ * @returns `base` × (1 + √ in-link domains) × yield, and `urlsPerFreshPage` × yield for each new page; the yield falls from 1 at `yieldFull`
+ *   to 0.05 at none. Rounded up.
  */
-export function earnedBudget(base: number, tally: UrlTally, options: UrlBudgetOptions): number {
-  const reputation = 1 + Math.sqrt(tally.inLinkDomains);
-  if (tally.pages < options.pagesMin) return Math.ceil(base * reputation);
-  const share = tally.freshPages / tally.pages / options.yieldFull;
-  return Math.ceil(base * reputation * Math.min(1, Math.max(0.05, share)));
+export function earnedBudget(
+  base: number,
+  tally: Tally & { readonly inLinkDomains: number },
+  options: UrlBudgetOptions = URL_BUDGET,
+): number {
+  const { pages, freshPages, inLinkDomains } = tally;
+  const share = pages < options.pagesMin ? 1 : freshPages / pages / options.yieldFull;
+  const worth = Math.min(1, Math.max(0.05, share));
+  const given = base * (1 + Math.sqrt(inLinkDomains));
+  return Math.ceil((given + options.urlsPerFreshPage * freshPages) * worth);
 }
 
-/**
- * The decision about a URL that was not seen before.
- *
- * @param url a canonical URL
- * @param trap what `trapOf` says of it
- * @param host statistics of its host; `EMPTY_HOST_STATISTICS` for a new one
- * @param domain tally of its registrable domain
- */
-export function judgeUrl(
-  url: string,
-  trap: Trap | undefined,
-  host: HostUrlStatistics,
-  domain: UrlTally,
-  options: UrlBudgetOptions = URL_BUDGET,
-): UrlVerdict {
-  if (trap?.isCertain === true) return { kind: 'refused', rule: trap.rule };
-  const { tally } = host;
-  if (tally.urls === 0 && domain.hosts >= earnedBudget(options.hostsPerDomain, domain, options)) {
-    return { kind: 'parked', reason: 'domain-hosts' };
+type Mutable<Row> = { -readonly [Name in keyof Row]: Row[Name] };
+
+/** The tallies of one host, raised in place: this runs for every new URL. */
+export class UrlBudget {
+  readonly #options: UrlBudgetOptions;
+  #urls: number;
+  #pages: number;
+  #freshPages: number;
+  #granted: number;
+  readonly #shapes: Mutable<ShapeTally>[];
+
+  constructor(stored: HostTally | undefined, options: UrlBudgetOptions = URL_BUDGET) {
+    this.#options = options;
+    this.#urls = stored?.urls ?? 0;
+    this.#pages = stored?.pages ?? 0;
+    this.#freshPages = stored?.freshPages ?? 0;
+    this.#granted = stored?.granted ?? 0;
+    this.#shapes = (stored?.shapes ?? []).map((row) => ({ ...row }));
   }
-  if (tally.urls >= earnedBudget(options.urlsPerHost, tally, options)) {
-    return { kind: 'parked', reason: 'host-budget' };
+
+  /** URLs admitted and not withdrawn. */
+  get urls(): number {
+    return this.#urls;
   }
-  if (domain.urls >= earnedBudget(options.urlsPerDomain, domain, options)) {
-    return { kind: 'parked', reason: 'domain-budget' };
+
+  /** The tallies as they are stored; a copy. */
+  stored(): HostTally {
+    return {
+      urls: this.#urls,
+      pages: this.#pages,
+      freshPages: this.#freshPages,
+      granted: this.#granted,
+      shapes: this.#shapes.map((row) => ({ ...row })),
+    };
   }
-  const shape = shapeOf(url, trap);
-  const row = host.shapes.find((candidate) => candidate.shape === shape);
-  if (row !== undefined && row.urls >= options.urlsPerShape) {
-    const isKnown = row.pages >= options.pagesMin && row.freshPages < row.pages * options.yieldMin;
-    if (isKnown) return { kind: 'parked', reason: 'yield' };
-    // A suspect has to prove itself: each further URL needs a new page before it.
-    if (trap !== undefined && row.urls >= options.urlsPerShape + row.freshPages) {
-      return { kind: 'parked', reason: 'suspect' };
+
+  /**
+   * The decision about a URL that was not seen before, or is parked.
+   * @returns why it is parked; undefined when it is admitted
+   */
+  judge(shape: UrlShape, domain: DomainTally): ParkReason | undefined {
+    const options = this.#options;
+    if (this.#urls === 0 && domain.hosts >= earnedBudget(options.hostsPerDomain, domain, options)) {
+      return this.#granted > 0 ? undefined : 'domain-hosts';
+    }
+    const { inLinkDomains } = domain;
+    const own = { pages: this.#pages, freshPages: this.#freshPages, inLinkDomains };
+    const overHost = this.#urls - earnedBudget(options.urlsPerHost, own, options);
+    if (overHost >= this.#granted) return 'host-budget';
+    const overDomain = domain.urls - earnedBudget(options.urlsPerDomain, domain, options);
+    if (overDomain >= this.#granted) return 'domain-budget';
+    if (this.isSpent(shape)) return 'yield';
+    return shape.isSuspect && this.#isUnproven(shape.shape) ? 'suspect' : undefined;
+  }
+
+  /** True when a shape shows known content: its URLs are parked, those that wait for their turn too. */
+  isSpent({ shape }: UrlShape): boolean {
+    const row = this.#row(shape);
+    if (row === undefined) return false;
+    const { pagesMin, yieldMin } = this.#options;
+    return row.pages >= pagesMin && row.freshPages <= Math.max(1, row.pages * yieldMin);
+  }
+
+  /** A suspect has to prove itself: beyond the allowance each URL needs a new page before it, besides the first, which is always new. */
+  #isUnproven(shape: number): boolean {
+    const row = this.#row(shape);
+    if (row === undefined) return false;
+    return row.urls >= this.#options.urlsPerSuspect + Math.max(row.freshPages - 1, 0);
+  }
+
+  /** A URL enters the frontier. */
+  admitted({ shape }: UrlShape): void {
+    this.#urls += 1;
+    const row = this.#row(shape) ?? this.#newRow(shape);
+    row.urls += 1;
+    row.weight += 1;
+  }
+
+  /** A URL that was admitted is parked before its turn. */
+  withdrawn({ shape }: UrlShape): void {
+    this.#urls = Math.max(this.#urls - 1, 0);
+    const row = this.#row(shape);
+    if (row !== undefined) row.urls = Math.max(row.urls - 1, 0);
+  }
+
+  /**
+   * A page of the host was looked at.
+   * @param page.isNew its content is neither equal nor nearly equal to a known one
+   * @param page.form see `ShapeTally.forms`; 0 for a page without text
+   * @returns whether its content counts as new
+   */
+  pageSeen({ shape }: UrlShape, page: { readonly isNew: boolean; readonly form: number }): boolean {
+    const row = this.#row(shape) ?? this.#newRow(shape);
+    const [last, other] = row.forms;
+    const isFresh = page.isNew && (page.form === 0 || (page.form !== last && page.form !== other));
+    if (page.form !== 0 && page.form !== last) row.forms = [page.form, last];
+    row.pages += 1;
+    this.#pages += 1;
+    if (!isFresh) return false;
+    row.freshPages += 1;
+    this.#freshPages += 1;
+    return true;
+  }
+
+  /**
+   * A review: what is known is half forgotten, so that a shape that was given up gets a few further trials, and the host further URLs.
+   * @param count URLs granted
+   */
+  grant(count: number): void {
+    assert(count >= 1, () => `a grant of ${count} URLs`);
+    this.#granted += count;
+    for (const row of this.#shapes) {
+      row.urls >>= 1;
+      row.pages >>= 1;
+      row.freshPages >>= 1;
     }
   }
-  return { kind: 'admitted', isSuspect: trap !== undefined };
-}
 
-/** The host's statistics after a URL was admitted. */
-export function withUrl(
-  host: HostUrlStatistics,
-  url: string,
-  trap: Trap | undefined,
-  options: UrlBudgetOptions = URL_BUDGET,
-): HostUrlStatistics {
-  const shapes = countShape(
-    host.shapes,
-    shapeOf(url, trap),
-    { urls: 1, pages: 0, fresh: 0 },
-    options,
-  );
-  return { tally: { ...host.tally, urls: host.tally.urls + 1 }, shapes };
-}
-
-/**
- * The host's statistics after one of its pages was fetched.
- * @param isFresh its content was new
- */
-export function withPage(
-  host: HostUrlStatistics,
-  url: string,
-  trap: Trap | undefined,
-  isFresh: boolean,
-  options: UrlBudgetOptions = URL_BUDGET,
-): HostUrlStatistics {
-  const change = { urls: 0, pages: 1, fresh: isFresh ? 1 : 0 };
-  return {
-    tally: tallyPage(host.tally, isFresh),
-    shapes: countShape(host.shapes, shapeOf(url, trap), change, options),
-  };
-}
-
-/** A tally after a page was fetched. */
-export function tallyPage(tally: UrlTally, isFresh: boolean): UrlTally {
-  return {
-    ...tally,
-    pages: tally.pages + 1,
-    freshPages: tally.freshPages + (isFresh ? 1 : 0),
-  };
-}
-
-/** A domain's tally after one of its URLs was admitted, the first of its host or a further one. */
-export function tallyUrl(tally: UrlTally, isNewHost: boolean): UrlTally {
-  return { ...tally, urls: tally.urls + 1, hosts: tally.hosts + (isNewHost ? 1 : 0) };
-}
-
-function countShape(
-  shapes: readonly ShapeTally[],
-  shape: number,
-  change: { readonly urls: number; readonly pages: number; readonly fresh: number },
-  options: UrlBudgetOptions,
-): readonly ShapeTally[] {
-  const row = shapes.find((candidate) => candidate.shape === shape) ?? {
-    shape,
-    urls: 0,
-    pages: 0,
-    freshPages: 0,
-  };
-  const others = shapes.filter((candidate) => candidate.shape !== shape);
-  // A full table forgets the row with the fewest URLs, so that an endless shape cannot hide behind many small ones.
-  if (others.length >= options.shapesMax) {
-    let least = 0;
-    for (const [at, candidate] of others.entries()) {
-      if (candidate.urls < (others[least] as ShapeTally).urls) least = at;
-    }
-    others.splice(least, 1);
+  #row(shape: number): Mutable<ShapeTally> | undefined {
+    for (const row of this.#shapes) if (row.shape === shape) return row;
+    return undefined;
   }
-  const counted = {
-    shape,
-    urls: row.urls + change.urls,
-    pages: row.pages + change.pages,
-    freshPages: row.freshPages + change.fresh,
-  };
-  return [...others, counted];
-}
 
-/**
- * A 32-bit hash of a URL's form: scheme, userinfo and host left out, each run of letters and digits with a digit in it read as one id.
- * `/p;jsessionid=A0` and `/p;jsessionid=B17` have one shape, `/list?page=2` and `/list?sort=2` have two. All suspects of one trap
- * rule have one shape, since what they combine is endless in form as well.
- *
- * @param url a canonical URL
- * @param trap what `trapOf` says of it
- */
-export function shapeOf(url: string, trap: Trap | undefined): number {
-  if (trap !== undefined) return formHash(trap.rule, 0);
-  return formHash(url, url.indexOf('/', url.indexOf('//') + 2));
-}
-
-/** FNV-1a over the characters of the form (draft-eastlake-fnv): fast, and nobody gains by a collision on a single host. */
-function formHash(text: string, from: number): number {
-  let hash = 0x811c9dc5;
-  let runHash = hash;
-  let hasDigit = false;
-  for (let at = from; at <= text.length; at += 1) {
-    const code = at < text.length ? text.charCodeAt(at) : 0;
-    const isDigit = code >= 0x30 && code <= 0x39;
-    const lower = code | 0x20;
-    if (isDigit || (lower >= 0x61 && lower <= 0x7a)) {
-      hasDigit ||= isDigit;
-      runHash = Math.imul(runHash ^ code, 0x01000193);
-      continue;
+  /** A full table forgets the lightest row, and the new one takes over its weight: a shape with many URLs cannot hide behind many small ones. */
+  #newRow(shape: number): Mutable<ShapeTally> {
+    const row: Mutable<ShapeTally> = {
+      ...{ shape, urls: 0, weight: 0, pages: 0, freshPages: 0 },
+      forms: [0, 0],
+    };
+    if (this.#shapes.length < this.#options.shapesMax) {
+      this.#shapes.push(row);
+      return row;
     }
-    hash = hasDigit ? Math.imul(hash ^ 0x23, 0x01000193) : runHash;
-    hash = Math.imul(hash ^ code, 0x01000193);
-    runHash = hash;
-    hasDigit = false;
+    let lightest = 0;
+    for (const [at, { weight }] of this.#shapes.entries()) {
+      if (weight < (this.#shapes[lightest] as ShapeTally).weight) lightest = at;
+    }
+    row.weight = (this.#shapes[lightest] as ShapeTally).weight;
+    this.#shapes[lightest] = row;
+    return row;
   }
-  return hash >>> 0;
 }

@@ -79,5 +79,7 @@ function followed(base: BaseUrl, parsed: ParsedPage): Outlinks {
   const references = parsed.links.filter(({ nofollow }) => nofollow !== true).map(({ url }) => url);
   const nofollow = parsed.links.length - references.length;
   const counts = nofollow === 0 ? { parsed: 1 } : { parsed: 1, 'skipped.nofollow': nofollow };
-  return { base, references, purpose: 'page', counts };
+  // A parser tells nothing of the text's form; the fingerprint is enough to know a copy.
+  const text = { simhash: parsed.fingerprint, form: 0 };
+  return { base, references, purpose: 'page', counts, text };
 }

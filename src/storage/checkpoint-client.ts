@@ -13,7 +13,15 @@ import type {
   StoredBody,
   UnparsedPage,
 } from '../actors/ports.ts';
-import type { Band, BodyPointer, HostRow, PageRow, QueueEntry, RobotsRow } from '../actors/rows.ts';
+import {
+  type BodyPointer,
+  type HostRow,
+  hasWork,
+  type Lane,
+  type PageRow,
+  type QueueEntry,
+  type RobotsRow,
+} from '../actors/rows.ts';
 import { assert, unreachable } from '../base/assert.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import type { StoredCopy } from './batch-packer.ts';
@@ -104,7 +112,7 @@ export class CheckpointClient implements CheckpointPort, StateReader {
   chunk(
     hostKey: HostKey,
     partition: PartitionIndex,
-    band: Band,
+    band: Lane,
     sequence: number,
   ): readonly QueueEntry[] | undefined {
     const pending = this.#pending.chunkWith({ hostKey, band, sequence });
@@ -143,7 +151,7 @@ export class CheckpointClient implements CheckpointPort, StateReader {
     }
     for (const [hostKey, { value: row }] of pending) {
       if (row === undefined || !owns(row.partition)) continue;
-      if (row.queues.some(({ head, tail }) => head < tail)) {
+      if (hasWork(row)) {
         yield { hostKey, partition: row.partition, row };
       }
     }

@@ -2,7 +2,7 @@
 // of a URL's life on disk. About 90 bytes a URL in the log; a chunk row leaves out what its key already says.
 
 import type { DiscoveredCheckpoint } from '../actors/ports.ts';
-import type { Band, QueueEntry } from '../actors/rows.ts';
+import { type Band, type Lane, PARKED, type QueueEntry } from '../actors/rows.ts';
 import { assert } from '../base/assert.ts';
 import type { UrlKey } from '../base/units.ts';
 import { hostKey, partitionIndex, urlKey } from '../base/units.ts';
@@ -13,7 +13,7 @@ import { ByteWriter } from './byte-writer.ts';
 export const CHUNK_ENTRIES_MAX = 64;
 /** A decoder's bound on entries in one chunk row; more is damage. */
 const CHUNK_ENTRIES_DECODED_MAX = 65_536;
-/** Bit of a purpose byte; the band takes the two bits below. */
+/** Bit of a purpose byte; the lane takes the two bits below. */
 const SITEMAP_BIT = 4;
 
 function writeEntry(writer: ByteWriter, entry: QueueEntry): void {
@@ -34,21 +34,20 @@ function readEntry(reader: ByteReader, sequence: number, sitemap: boolean): Queu
   return { sequence, url, urlKey: key, depth, attempts, hops, purpose };
 }
 
-function bandByte(band: Band, entry: QueueEntry): number {
-  return band | (entry.purpose === 'sitemap' ? SITEMAP_BIT : 0);
+function laneByte(lane: Lane, entry: QueueEntry): number {
+  return lane | (entry.purpose === 'sitemap' ? SITEMAP_BIT : 0);
 }
 
-function bandOf(byte: number): Band {
-  const band = byte & 3;
-  if (band > 2 || byte > (SITEMAP_BIT | 2)) throw new ByteDamage(`band byte ${byte}`);
-  return band as Band;
+function laneOf(byte: number): Lane {
+  if (byte > (SITEMAP_BIT | 3)) throw new ByteDamage(`lane byte ${byte}`);
+  return (byte & 3) as Lane;
 }
 
 /** Appends one discovered URL as the frontier log keeps it. */
 export function writeDiscovered(writer: ByteWriter, discovered: DiscoveredCheckpoint): void {
   writer.u16(discovered.partition);
   writer.u64(discovered.hostKey);
-  writer.u8(bandByte(discovered.band, discovered.entry));
+  writer.u8(laneByte(discovered.band, discovered.entry));
   writer.varint(discovered.entry.sequence);
   writeEntry(writer, discovered.entry);
 }
@@ -58,7 +57,7 @@ export function readDiscovered(reader: ByteReader): DiscoveredCheckpoint {
   const partition = partitionIndex(reader.u16());
   const host = hostKey(reader.u64());
   const byte = reader.u8();
-  const band = bandOf(byte);
+  const band = laneOf(byte);
   const entry = readEntry(reader, reader.varint(), (byte & SITEMAP_BIT) !== 0);
   return { hostKey: host, partition, band, entry };
 }
@@ -99,7 +98,7 @@ export function decodeChunk(value: Uint8Array, firstSequence: number): QueueEntr
 /** The value of a denied row: the entry and the band it waited in. */
 export function encodeDenied(band: Band, entry: QueueEntry): Buffer {
   const writer = new ByteWriter(192);
-  writer.u8(bandByte(band, entry));
+  writer.u8(laneByte(band, entry));
   writer.varint(entry.sequence);
   writeEntry(writer, entry);
   return writer.view();
@@ -109,7 +108,8 @@ export function encodeDenied(band: Band, entry: QueueEntry): Buffer {
 export function decodeDenied(value: Uint8Array): { band: Band; entry: QueueEntry } {
   const reader = new ByteReader(value);
   const byte = reader.u8();
-  const band = bandOf(byte);
+  const band = laneOf(byte);
+  if (band === PARKED) throw new ByteDamage('a denied URL in the lane of parked ones');
   const entry = readEntry(reader, reader.varint(), (byte & SITEMAP_BIT) !== 0);
   reader.end();
   return { band, entry };

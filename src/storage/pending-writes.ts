@@ -3,7 +3,14 @@
 // pending (CheckpointPort.pendingBytes). URL keys name rows here without their host: they are unique in a crawl.
 
 import type { CheckpointBatch, DeniedCheckpoint } from '../actors/ports.ts';
-import type { Band, HostRow, PageRow, QueueEntry, RobotsRow } from '../actors/rows.ts';
+import {
+  type HostRow,
+  LANES,
+  type Lane,
+  type PageRow,
+  type QueueEntry,
+  type RobotsRow,
+} from '../actors/rows.ts';
 import type { HostKey, UrlKey } from '../base/units.ts';
 
 /** What was written last: a row, or `undefined` for its removal. */
@@ -27,7 +34,7 @@ interface WrittenKeys {
 /** A place in one band's queue of one host. */
 interface QueuePlace {
   readonly hostKey: HostKey;
-  readonly band: Band;
+  readonly band: Lane;
   readonly sequence: number;
 }
 
@@ -37,8 +44,8 @@ type PendingChunks = PendingRows<number, readonly QueueEntry[]>;
 export class PendingWrites {
   readonly #written: WrittenKeys[] = [];
   readonly #hosts: PendingRows<HostKey, HostRow> = new Map();
-  /** By band, host and first sequence. */
-  readonly #chunks: readonly Map<HostKey, PendingChunks>[] = [new Map(), new Map(), new Map()];
+  /** By lane, host and first sequence. */
+  readonly #chunks: readonly Map<HostKey, PendingChunks>[] = LANES.map(() => new Map());
   readonly #pages: PendingRows<UrlKey, PageRow> = new Map();
   readonly #robots = new Map<HostKey, PendingRows<string, RobotsRow>>();
   readonly #denied = new Map<HostKey, PendingRows<UrlKey, DeniedCheckpoint>>();
@@ -133,7 +140,7 @@ export class PendingWrites {
     return this.#hosts.entries();
   }
 
-  #band(band: Band): Map<HostKey, PendingChunks> {
+  #band(band: Lane): Map<HostKey, PendingChunks> {
     return this.#chunks[band] as Map<HostKey, PendingChunks>;
   }
 

@@ -3,11 +3,20 @@
 
 import { Packr } from 'msgpackr';
 import type { UnparsedPage } from '../actors/ports.ts';
-import type { BodyPointer, HostCounts, HostRow, QueueCursors, RobotsRow } from '../actors/rows.ts';
+import {
+  type BodyPointer,
+  cursorsOf,
+  type HostCounts,
+  type HostRow,
+  PARKED,
+  type QueueCursors,
+  type RobotsRow,
+} from '../actors/rows.ts';
 import type { PartitionIndex } from '../base/units.ts';
-import { hostKey, urlKey, wallMs } from '../base/units.ts';
+import { hostKey, partitionIndex, urlKey, wallMs } from '../base/units.ts';
 import { ByteDamage, ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
+import { readHostWorth, writeHostWorth } from './host-worth-codec.ts';
 
 const packr = new Packr({ useRecords: false, structuredClone: true });
 
@@ -16,11 +25,7 @@ const DECISIONS: readonly RobotsRow['decision'][] = ['rules', 'allow-all', 'disa
 /** The value of a host row. The cursors come first, so that a scan for hosts with work reads little. */
 export function encodeHostRow(row: HostRow): Buffer {
   const writer = new ByteWriter(192);
-  for (const { head, chunkEnd, tail } of row.queues) {
-    writer.varint(head);
-    writer.varint(chunkEnd);
-    writer.varint(tail);
-  }
+  for (const cursors of row.queues) writeCursors(writer, cursors);
   writer.text(row.host);
   writer.f64(row.lastEndedAt);
   writer.f64(row.gap.smoothedMs);
@@ -37,7 +42,16 @@ export function encodeHostRow(row: HostRow): Buffer {
   writer.varint(counts.robotsDenied);
   writer.varint(counts.trapped);
   writer.varint(counts.inLinks);
+  if (row.parked === undefined && row.worth === undefined) return writer.view();
+  writeCursors(writer, cursorsOf(row, PARKED));
+  if (row.worth !== undefined) writeHostWorth(writer, row.worth);
   return writer.view();
+}
+
+function writeCursors(writer: ByteWriter, { head, chunkEnd, tail }: QueueCursors): void {
+  writer.varint(head);
+  writer.varint(chunkEnd);
+  writer.varint(tail);
 }
 
 function readCursors(reader: ByteReader): QueueCursors {
@@ -74,18 +88,24 @@ export function decodeHostRow(value: Uint8Array, partition: PartitionIndex): Hos
   };
   const crawlDelayMs = reader.f64();
   const counts = readCounts(reader);
+  const row = { host, partition, queues, lastEndedAt, gap, crawlDelayMs, counts };
+  // Rows of older versions end here.
+  if (reader.left === 0) return row;
+  const parked = readCursors(reader);
+  const worth = reader.left === 0 ? undefined : readHostWorth(reader);
   reader.end();
-  return { host, partition, queues, lastEndedAt, gap, crawlDelayMs, counts };
+  return { ...row, parked: parked.tail === 0 ? undefined : parked, worth };
 }
 
-/** True when a host row's bytes say that entries wait in some band; reads the cursors only. */
+/** True when a host row's bytes say that entries wait in some band, or are parked; mostly reads the cursors of the bands only. */
 export function hostRowHasWork(value: Uint8Array): boolean {
   const reader = new ByteReader(value);
   for (let band = 0; band < 3; band++) {
     const { head, tail } = readCursors(reader);
     if (head < tail) return true;
   }
-  return false;
+  const { parked } = decodeHostRow(value, partitionIndex(0));
+  return parked !== undefined && parked.head < parked.tail;
 }
 
 /** The value of a robots row. */

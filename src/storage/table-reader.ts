@@ -2,7 +2,7 @@
 // pending-writes.ts adds). A row that cannot be decoded is damage of our own data and is not survived: CrawlError data-damaged.
 
 import type { DeniedCheckpoint, UnparsedPage } from '../actors/ports.ts';
-import type { Band, HostRow, PageRow, QueueEntry, RobotsRow } from '../actors/rows.ts';
+import type { HostRow, Lane, PageRow, QueueEntry, RobotsRow } from '../actors/rows.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import { partitionIndex } from '../base/units.ts';
 import { ByteDamage } from './byte-reader.ts';
@@ -41,7 +41,7 @@ export interface HostAt {
 export interface ChunkPlace {
   readonly hostKey: HostKey;
   readonly partition: PartitionIndex;
-  readonly band: Band;
+  readonly band: Lane;
   readonly sequence: number;
 }
 
@@ -117,7 +117,7 @@ export class TableReader {
     }
   }
 
-  /** Hosts with queued entries. */
+  /** Hosts with queued or parked entries. */
   *hostsWithWork(owns: (partition: PartitionIndex) => boolean): Generator<HostAt> {
     for (const { at, value } of this.#hostValues(owns)) {
       if (!decoding('host row', () => hostRowHasWork(value))) continue;

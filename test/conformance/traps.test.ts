@@ -4,16 +4,12 @@ import { CRAWL_RULES, canonicalize, POLICY_RULES } from '../../src/domain/canoni
 import { registrableDomainOf } from '../../src/domain/registrable-domain.ts';
 import { type TrapOptions, trapOf, trapOptions } from '../../src/domain/traps.ts';
 import {
-  EMPTY_HOST_STATISTICS,
-  EMPTY_TALLY,
-  type HostUrlStatistics,
-  judgeUrl,
-  tallyUrl,
+  type DomainTally,
+  EMPTY_DOMAIN,
   URL_BUDGET,
-  type UrlTally,
-  withPage,
-  withUrl,
+  UrlBudget,
 } from '../../src/domain/url-budget.ts';
+import { shapeOf } from '../../src/domain/url-shape.ts';
 import { loadCases } from '../support/cases.ts';
 
 interface Case {
@@ -50,15 +46,15 @@ function optionsFor({ source }: Case): TrapOptions {
 }
 
 /** How many of `count` URLs of the form are admitted when every page of the host shows known content after the first. */
-function admittedOf(urlAt: (index: number) => string, count: number, isFresh: boolean): number {
-  let host: HostUrlStatistics = EMPTY_HOST_STATISTICS;
+function admittedOf(urlAt: (index: number) => string, count: number, isNew: boolean): number {
+  const budget = new UrlBudget(undefined);
   let admitted = 0;
   for (let index = 0; index < count; index += 1) {
-    const url = canonicalOf(urlAt(index), CRAWL_RULES);
-    const trap = trapOf(url, trapOptions(YEAR));
-    if (judgeUrl(url, trap, host, EMPTY_TALLY).kind !== 'admitted') continue;
+    const shape = shapeOf(canonicalOf(urlAt(index), CRAWL_RULES), trapOptions(YEAR));
+    if (budget.judge(shape, EMPTY_DOMAIN) !== undefined) continue;
     admitted += 1;
-    host = withPage(withUrl(host, url, trap), url, trap, isFresh || index === 0);
+    budget.admitted(shape);
+    budget.pageSeen(shape, { isNew: isNew || index === 0, form: 0 });
   }
   return admitted;
 }
@@ -94,7 +90,7 @@ test('CRAWL_RULES collapse session identifiers and keep their look-alikes', { sk
   deepStrictEqual(wrong, []);
 });
 
-test('judgeUrl bounds traps that only the pages show and follows lists with new content', {
+test('UrlBudget.judge bounds traps that only the pages show and follows lists with new content', {
   skip,
 }, () => {
   let judged = 0;
@@ -106,7 +102,7 @@ test('judgeUrl bounds traps that only the pages show and follows lists with new 
     if (isByContent(item)) {
       judged += 1;
       const admitted = admittedOf((index) => `${head}${index}${tail}`, 500, false);
-      ok(admitted <= URL_BUDGET.urlsPerShape, `${item.id}: ${admitted}`);
+      ok(admitted <= URL_BUDGET.pagesMin, `${item.id}: ${admitted}`);
     } else if (item.kind === 'infinite-pagination' && !item.trap) {
       judged += 1;
       deepStrictEqual(
@@ -119,20 +115,21 @@ test('judgeUrl bounds traps that only the pages show and follows lists with new 
   ok(judged > 0);
 });
 
-test('judgeUrl bounds a link farm by its registrable domain', { skip }, () => {
+test('UrlBudget.judge bounds a link farm by its registrable domain', { skip }, () => {
   let judged = 0;
   for (const item of cases) {
     if (item.kind !== 'link-farm') continue;
     const [first = ''] = item.urls;
-    let domain: UrlTally = EMPTY_TALLY;
+    let domain: DomainTally = EMPTY_DOMAIN;
     const domains = new Set<string>();
     let admitted = 0;
     for (let index = 0; index < 2_000; index += 1) {
       const url = canonicalOf(first.replace(/\d+/, String(index)));
       domains.add(registrableDomainOf(new URL(url).hostname));
-      if (judgeUrl(url, undefined, EMPTY_HOST_STATISTICS, domain).kind !== 'admitted') continue;
+      const verdict = new UrlBudget(undefined).judge(shapeOf(url, trapOptions(YEAR)), domain);
+      if (verdict !== undefined) continue;
       admitted += 1;
-      domain = tallyUrl(domain, true);
+      domain = { ...domain, urls: domain.urls + 1, hosts: domain.hosts + 1 };
     }
     judged += 1;
     deepStrictEqual(domains.size, 1, item.id);

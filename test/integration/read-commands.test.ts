@@ -1,5 +1,6 @@
 // The commands that read a data directory, on one made by a real crawl in two runs: what they say is held against the web's own log, the
 // stored rows and the archive itself.
+
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import type { QueueEntry } from '../../src/actors/rows.ts';
+import { cursorsOf } from '../../src/actors/rows.ts';
 import { commandReplay, replay } from '../../src/app/command-replay.ts';
 import { explainUrl, type WhyAnswer } from '../../src/app/explain-url.ts';
 import {
@@ -63,7 +65,7 @@ function waitingNow(crawled: CrawlReading) {
   const { store } = crawled;
   return [...store.discovered()].flatMap(({ hostKey, partition, band, entry }) => {
     const row = store.rows.host(hostKey, partition);
-    const ahead = entry.sequence - (row?.queues[band].head ?? 0);
+    const ahead = entry.sequence - cursorsOf(row, band).head;
     if (ahead < 0) return [];
     return [{ entry, ahead, why: explainUrl(crawled, entry.url, Date.now()) }];
   });

@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert';
+import { ok, strictEqual, throws } from 'node:assert';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { CrawlError } from '../../src/base/errors.ts';
@@ -6,17 +6,6 @@ import { priorityBand, priorityScore } from '../../src/domain/priority.ts';
 import { RegistrableDomains, registrableDomainOf } from '../../src/domain/registrable-domain.ts';
 import { Scope } from '../../src/domain/scope.ts';
 import { trapOf, trapOptions } from '../../src/domain/traps.ts';
-import {
-  EMPTY_HOST_STATISTICS,
-  EMPTY_TALLY,
-  earnedBudget,
-  judgeUrl,
-  shapeOf,
-  tallyPage,
-  URL_BUDGET,
-  withPage,
-  withUrl,
-} from '../../src/domain/url-budget.ts';
 
 const OPTIONS = trapOptions(2026);
 
@@ -174,72 +163,4 @@ test('trapOf never throws and takes bounded time on any string', () => {
     }
   }
   ok(process.cpuUsage(from).user < 500_000);
-});
-
-test('earnedBudget grows with in-links from other domains and shrinks with known content', () => {
-  const base = 10_000;
-  strictEqual(earnedBudget(base, EMPTY_TALLY, URL_BUDGET), base);
-  strictEqual(earnedBudget(base, { ...EMPTY_TALLY, inLinkDomains: 100 }, URL_BUDGET), 11 * base);
-  strictEqual(
-    earnedBudget(base, { ...EMPTY_TALLY, pages: 100, freshPages: 25 }, URL_BUDGET),
-    base / 2,
-  );
-  strictEqual(earnedBudget(base, { ...EMPTY_TALLY, pages: 100 }, URL_BUDGET), base / 20);
-});
-
-test('judgeUrl parks what is over the budget of its host or domain and refuses certain traps', () => {
-  const over = { ...EMPTY_HOST_STATISTICS, tally: { ...EMPTY_TALLY, urls: 10_000 } };
-  const url = 'http://h.test/a';
-  deepStrictEqual(judgeUrl(url, undefined, over, EMPTY_TALLY), {
-    kind: 'parked',
-    reason: 'host-budget',
-  });
-  deepStrictEqual(judgeUrl(url, undefined, EMPTY_HOST_STATISTICS, over.tally), {
-    kind: 'parked',
-    reason: 'domain-budget',
-  });
-  const linked = { ...over, tally: { ...over.tally, inLinkDomains: 1 } };
-  strictEqual(judgeUrl(url, undefined, linked, EMPTY_TALLY).kind, 'admitted');
-  const trap = trapOf('http://h.test/a/a/a/', OPTIONS);
-  deepStrictEqual(judgeUrl(url, trap, EMPTY_HOST_STATISTICS, EMPTY_TALLY), {
-    kind: 'refused',
-    rule: 'repeating-segments',
-  });
-});
-
-test('judgeUrl admits suspects up to an allowance, and further ones for new pages only', () => {
-  let host = EMPTY_HOST_STATISTICS;
-  const admitted = { known: 0, fresh: 0 };
-  for (let at = 0; at < 200; at += 1) {
-    const url = `http://h.test/${'abcdefghij'[at % 10]}${at}?sort=s`;
-    const trap = trapOf(url, OPTIONS);
-    if (judgeUrl(url, trap, host, EMPTY_TALLY).kind !== 'admitted') continue;
-    host = withUrl(host, url, trap);
-    // The first 100 URLs show new pages for every second one, later ones none.
-    const isFresh = at < 100 && at % 2 === 0;
-    admitted[at < 100 ? 'fresh' : 'known'] += 1;
-    host = withPage(host, url, trap, isFresh);
-  }
-  ok(admitted.fresh > URL_BUDGET.urlsPerShape && admitted.fresh < 60);
-  strictEqual(admitted.known, 0);
-});
-
-test('withUrl keeps a bounded number of shapes and never forgets the largest', () => {
-  let host = EMPTY_HOST_STATISTICS;
-  const large = 'http://h/list?page=1';
-  for (let at = 0; at < 5; at += 1) host = withUrl(host, large, undefined);
-  for (let at = 0; at < 500; at += 1) host = withUrl(host, `http://h/${'x'.repeat(at)}`, undefined);
-  strictEqual(host.shapes.length, URL_BUDGET.shapesMax);
-  strictEqual(host.shapes.find(({ shape }) => shape === shapeOf(large, undefined))?.urls, 5);
-  strictEqual(host.tally.urls, 505);
-  strictEqual(tallyPage(host.tally, true).freshPages, 1);
-});
-
-test('shapeOf reads ids as one and words as themselves', () => {
-  const same = (left: string, right: string): boolean =>
-    shapeOf(left, undefined) === shapeOf(right, undefined);
-  ok(same('http://h/p;jsessionid=A0', 'https://g/p;jsessionid=B17'));
-  ok(same('http://h/no-such-1', 'http://h/no-such-22'));
-  ok(!same('http://h/list?page=2', 'http://h/list?sort=2'));
-  ok(!same('http://h/a', 'http://h/b'));
 });

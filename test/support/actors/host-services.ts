@@ -2,6 +2,7 @@
 // a seen set that is a plain set.
 
 import { CheckpointStage } from '../../../src/actors/checkpoint-stage.ts';
+import { DomainAccounts } from '../../../src/actors/domain-accounts.ts';
 import { FetchGate } from '../../../src/actors/fetch-gate.ts';
 import type { HostPlaceIdentity } from '../../../src/actors/messages.ts';
 import type { DeniedCheckpoint } from '../../../src/actors/ports.ts';
@@ -9,7 +10,11 @@ import type { HostNotice, HostServices } from '../../../src/actors/services.ts';
 import { StagedReader } from '../../../src/actors/staged-reader.ts';
 import { monotonicMs, partitionIndex, type UrlKey, wallMs } from '../../../src/base/units.ts';
 import { CRAWL_RULES, canonicalize } from '../../../src/domain/canonical-url.ts';
+import { trapOptions } from '../../../src/domain/traps.ts';
+import { URL_BUDGET } from '../../../src/domain/url-budget.ts';
 import type { UrlHasher } from '../../../src/domain/url-key.ts';
+import { shapeOf } from '../../../src/domain/url-shape.ts';
+import { SharedTallies } from '../../../src/runtime/shared-tallies.ts';
 import { RecordingCheckpoint, RecordingFetch, readerOf } from './recording-ports.ts';
 
 const GAP = { minGapMs: 1_000, maxCrawlDelayMs: 30_000, latencyFactor: 0 };
@@ -41,6 +46,7 @@ export function lendServices(
   });
   const seen = new Set<bigint>();
   const notices: HostNotice[] = [];
+  const tallies = new SharedTallies(SharedTallies.createMemory(64));
   const optedOut = new Set<string>();
   const canonicalOf = (url: string): string => {
     const canonical = canonicalize(url, CRAWL_RULES);
@@ -54,6 +60,9 @@ export function lendServices(
       redirectsMax: 10,
       robotsBytesMax: 512_000,
       robotsAskMs: 5_000,
+      budget: URL_BUDGET,
+      reviewMsMin: 3_600_000,
+      reviewMsMax: 7 * 86_400_000,
     },
     residency: { entries: 0 },
     reader: new StagedReader(stage, readerOf(denied)),
@@ -71,6 +80,8 @@ export function lendServices(
         return isNew;
       },
     },
+    domains: new DomainAccounts(tallies, (name) => hasher.hostKey(name)),
+    shapeOf: (url) => shapeOf(url, trapOptions(2026)),
     gapPolicyOf: () => GAP,
     leastGapMsOf: () => 0,
     isOptedOut: (host) => optedOut.has(host),

@@ -1,7 +1,7 @@
 // Checks of the committed state (DESIGN.md §12), made after commits, after crashes and at the end: the state alone must account for every
 // URL that was ever accepted. I5: queued once. I6: lost never. I8: queue cursors and page rows agree. I10: bounds of what is in memory.
 import { SLOW_FACTOR } from '../../../src/actors/fetch-gate.ts';
-import { BANDS, type Band, type QueueEntry } from '../../../src/actors/rows.ts';
+import { cursorsOf, LANES, type Lane, type QueueEntry } from '../../../src/actors/rows.ts';
 import type { HostKey, UrlKey } from '../../../src/base/units.ts';
 import type { VirtualDispatcher } from '../../../src/runtime/virtual-dispatcher.ts';
 import { bandName, type SimDisk } from './sim-disk.ts';
@@ -9,11 +9,11 @@ import type { SimKernel } from './sim-kernel.ts';
 import type { SimNode } from './sim-node.ts';
 import type { SimPlan } from './sim-plan.ts';
 
-/** Every key that was logged for the host is in exactly one place: queued, stored, or denied. */
+/** Every key that was logged for the host is in exactly one place: queued (parked is queued, too), stored, or denied. */
 export function checkHost(kernel: SimKernel, disk: SimDisk, hostKey: HostKey): void {
   const queued = new Set<UrlKey>();
   const name = disk.hosts.get(hostKey)?.host ?? String(hostKey);
-  for (const band of BANDS) {
+  for (const band of LANES) {
     for (const entry of liveEntries(kernel, disk, hostKey, band)) {
       if (queued.has(entry.urlKey)) kernel.fail(`I5: ${entry.url} is queued twice`);
       if (disk.pages.has(entry.urlKey)) kernel.fail(`I8: ${entry.url} is stored and queued`);
@@ -35,11 +35,9 @@ function liveEntries(
   kernel: SimKernel,
   disk: SimDisk,
   hostKey: HostKey,
-  band: Band,
+  band: Lane,
 ): readonly QueueEntry[] {
-  const { head, chunkEnd, tail } = disk.hosts.get(hostKey)?.queues[band] ?? {
-    ...{ head: 0, chunkEnd: 0, tail: 0 },
-  };
+  const { head, chunkEnd, tail } = cursorsOf(disk.hosts.get(hostKey), band);
   const entries = new Map<number, QueueEntry>();
   for (const [first, row] of disk.chunks.get(bandName(hostKey, band)) ?? []) {
     if (row[0]?.sequence !== first) kernel.fail(`chunk row ${first} begins with another entry`);
@@ -68,11 +66,11 @@ function liveEntries(
 
 /** Chunk rows wholly below the head are removed with the batch that moved the head past them. */
 export function checkChunkLeaks(kernel: SimKernel, disk: SimDisk): void {
-  for (const [hostKey, { host, queues }] of disk.hosts) {
-    for (const band of BANDS) {
-      for (const [first, row] of disk.chunks.get(bandName(hostKey, band)) ?? []) {
-        if (first + row.length > queues[band].head) continue;
-        kernel.fail(`I10: chunk row ${first} of ${host} stays behind the head`);
+  for (const [hostKey, row] of disk.hosts) {
+    for (const band of LANES) {
+      for (const [first, chunk] of disk.chunks.get(bandName(hostKey, band)) ?? []) {
+        if (first + chunk.length > cursorsOf(row, band).head) continue;
+        kernel.fail(`I10: chunk row ${first} of ${row.host} stays behind the head`);
       }
     }
   }

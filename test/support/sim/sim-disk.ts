@@ -19,7 +19,7 @@ import type {
   QueueEntry,
   RobotsRow,
 } from '../../../src/actors/rows.ts';
-import { BANDS } from '../../../src/actors/rows.ts';
+import { BANDS, cursorsOf, LANES } from '../../../src/actors/rows.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../../../src/base/units.ts';
 import { headerValue } from '../../../src/domain/header-list.ts';
 
@@ -94,10 +94,13 @@ export class SimDisk {
     return this.#names.get(hostKey) ?? '';
   }
 
-  /** True when an entry of the host is not done, whether its row or only the log knows of it. */
-  hasWork(hostKey: HostKey): boolean {
-    return BANDS.some((band) => {
-      const { head, tail } = this.hosts.get(hostKey)?.queues[band] ?? { head: 0, tail: 0 };
+  /**
+   * True when an entry of the host is not done, whether its row or only the log knows of it.
+   * @param withParked parked entries count
+   */
+  hasWork(hostKey: HostKey, withParked: boolean): boolean {
+    return (withParked ? LANES : BANDS).some((band) => {
+      const { head, tail } = cursorsOf(this.hosts.get(hostKey), band);
       return head < Math.max(tail, this.#tails.get(bandName(hostKey, band)) ?? 0);
     });
   }

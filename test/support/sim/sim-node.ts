@@ -15,8 +15,10 @@ import { CRAWL_RULES } from '../../../src/domain/canonical-url.ts';
 import { partitionOf, Ring } from '../../../src/domain/ring.ts';
 import { Scope } from '../../../src/domain/scope.ts';
 import { trapOptions } from '../../../src/domain/traps.ts';
+import { URL_BUDGET } from '../../../src/domain/url-budget.ts';
 import { createAllowanceMemory, SharedAllowance } from '../../../src/runtime/shared-allowance.ts';
 import { createBudgetMemory, SharedBudget } from '../../../src/runtime/shared-budget.ts';
+import { SharedTallies } from '../../../src/runtime/shared-tallies.ts';
 import { createWordsMemory } from '../../../src/runtime/shared-words.ts';
 import { VirtualDispatcher } from '../../../src/runtime/virtual-dispatcher.ts';
 import type { World } from '../world/world.ts';
@@ -162,6 +164,7 @@ export class SimNode {
     const seen = this.#seen;
     const budget = createBudgetMemory({ rows: 1024, threads: this.dispatchers.length });
     const networks = createWordsMemory(64);
+    const domains = SharedTallies.createMemory(256);
     const budgetPlan = { gapMs: plan.addressGapMs, openMax: 2 };
     return this.dispatchers.map(({ dispatcher }, shard) =>
       assembleShard(dispatcher, this.#planOf(shard, world), {
@@ -172,6 +175,7 @@ export class SimNode {
         addresses: new SharedBudget(budget, { thread: shard, ...budgetPlan }),
         networks: new SimNetworks(networks),
         notice: () => kernel.count('notice'),
+        domains: new SharedTallies(domains),
         pages: this.allowance,
         seen: seen.check(),
         hasher: kernel.hasher,
@@ -217,12 +221,15 @@ export class SimNode {
         redirectsMax: 10,
         robotsBytesMax: 512_000,
         robotsAskMs: plan.robotsAskMs,
+        budget: { ...URL_BUDGET, urlsPerHost: plan.hostUrls, urlsPerDomain: plan.hostUrls },
+        reviewMsMin: plan.reviewMs,
+        reviewMsMax: 4 * plan.reviewMs,
       },
       gapPolicyOf: () => gap,
       isOptedOut: () => false,
       rules: CRAWL_RULES,
-      // Traps without end are bounded by the operator's own rules here: what they hold is no page.
-      scope: new Scope({ mode: 'all', seeds, exclude: TRAPS }),
+      // But for the world that is about them, traps without end are bounded by the operator's own rules: what they hold is no page.
+      scope: new Scope({ mode: 'all', seeds, exclude: plan.isEndless ? [OUTSIDE] : TRAPS }),
       traps: trapOptions(2026),
       depthMax: Infinity,
       partitions: plan.partitions,
@@ -233,7 +240,8 @@ export class SimNode {
 }
 
 /** All but the first pages of the web's traps, and the hosts outside it. */
-const TRAPS = ['/calendar/(?!2026/)', '/cart\\?sid=(?!00000001)', 'outside\\.invalid'];
+const OUTSIDE = 'outside\\.invalid';
+const TRAPS = ['/calendar/(?!2026/)', '/cart\\?sid=(?!00000001)', OUTSIDE];
 
 /** The guarded pool simulated: it parses as a shard does, at once, and nothing it is given is dangerous. */
 const SIM_GUARDED: GuardedParsePort = {

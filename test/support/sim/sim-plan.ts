@@ -82,6 +82,12 @@ export interface SimPlan {
   readonly safetyMs: number;
   /** Whether the ground truth of this web is exact: every reachable page must be stored. */
   readonly coverage: boolean;
+  /** The web's traps are entered; what is parked then stays parked. */
+  readonly isEndless: boolean;
+  /** URLs of a host and of a domain to begin with. */
+  readonly hostUrls: number;
+  /** Time to the first review of parked URLs, ms. */
+  readonly reviewMs: number;
 }
 
 interface WorldDraw {
@@ -90,6 +96,8 @@ interface WorldDraw {
   readonly safetyMs: number;
   /** Time-dependent answers name wall-clock dates: the crawl's clock must then be right. */
   readonly clockJumps: boolean;
+  /** Its traps are entered. */
+  readonly isEndless?: boolean;
 }
 
 const between = (random: SeededRandom, low: number, high: number) =>
@@ -161,6 +169,22 @@ export const WORLDS: Readonly<Record<string, WorldDraw>> = {
     coverage: true,
     safetyMs: 150_000,
     clockJumps: true,
+  },
+  /** Hosts with calendars, session ids and ever deeper folders without end: budgets alone keep the crawl from getting lost in them. */
+  endless: {
+    web: (random) => ({
+      hosts: between(random, 2, 6),
+      pagesPerHost: between(random, 10, 60),
+      linksPerPage: 12,
+      pageBytes: 600,
+      crossHostLinks: 0.15,
+      latencyMs: [1, 60],
+      features: { robots: 0.4, redirects: 0.05, spellings: 0.2, duplicates: 0.06, traps: 0.7 },
+    }),
+    coverage: true,
+    safetyMs: 60_000,
+    clockJumps: false,
+    isEndless: true,
   },
   /** Many hosts behind few addresses. */
   shared: {
@@ -258,6 +282,9 @@ export function drawPlan(world: string, seed: number): SimPlan {
     crashes,
     safetyMs,
     coverage: draw.coverage,
+    isEndless: draw.isEndless === true,
+    hostUrls: draw.isEndless === true ? 10_000 : pick(4, 30, 10_000, 10_000),
+    reviewMs: draw.isEndless === true ? 30 * DAY_MS : pick(500, 20_000, 600_000),
   };
 }
 

@@ -12,7 +12,14 @@ import type {
   StoredBody,
   UnparsedPage,
 } from '../../../src/actors/ports.ts';
-import type { Band, HostRow, PageRow, QueueEntry, RobotsRow } from '../../../src/actors/rows.ts';
+import {
+  type HostRow,
+  hasWork,
+  type Lane,
+  type PageRow,
+  type QueueEntry,
+  type RobotsRow,
+} from '../../../src/actors/rows.ts';
 import type { SeededRandom } from '../../../src/base/random.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../../../src/base/units.ts';
 import { bandName, type HostAt, type SimDisk } from './sim-disk.ts';
@@ -233,7 +240,7 @@ export class SimStorageClient implements CheckpointPort, StateReader {
   chunk(
     hostKey: HostKey,
     _partition: PartitionIndex,
-    band: Band,
+    band: Lane,
     sequence: number,
   ): readonly QueueEntry[] | undefined {
     const rows = new Map(this.#disk.chunks.get(bandName(hostKey, band)));
@@ -265,8 +272,7 @@ export class SimStorageClient implements CheckpointPort, StateReader {
 
   *hostsWithWork(owns: (partition: PartitionIndex) => boolean): Generator<HostAt> {
     for (const [hostKey, row] of this.#disk.hosts) {
-      const hasWork = row.queues.some(({ head, tail }) => head < tail);
-      if (hasWork && owns(row.partition)) yield { hostKey, partition: row.partition, row };
+      if (hasWork(row) && owns(row.partition)) yield { hostKey, partition: row.partition, row };
     }
   }
 

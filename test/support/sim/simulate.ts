@@ -36,6 +36,8 @@ const DAY_MS = 86_400_000;
 const LIVENESS_MS_MAX = 4 * DAY_MS;
 /** RFC 9309 §2.4, and a minute. */
 const ROBOTS_AGE_MS_MAX = DAY_MS + 60_000;
+/** Pages of one host's trap that may be fetched in one run. */
+const TRAP_PAGES_MAX = 16;
 /** How often bounds and quiet are looked at, virtual ms. */
 const LOOK_MS = 200;
 /** Hosts with longer queues are checked at one commit in eight. */
@@ -304,11 +306,11 @@ class Simulation {
     return this.#waitingHosts().length === 0;
   }
 
-  /** Hosts with queued URLs that could be fetched one day. */
+  /** Hosts with queued URLs that could be fetched one day, and with parked ones, where there is an end to them: none is ever dropped. */
   #waitingHosts(): string[] {
     const waiting: string[] = [];
     for (const hostKey of this.#disk.seenHosts) {
-      if (!this.#disk.hasWork(hostKey)) continue;
+      if (!this.#disk.hasWork(hostKey, !this.#plan.isEndless)) continue;
       const host = this.#disk.hostName(hostKey);
       if (!this.#isHopeless(host)) waiting.push(host);
     }
@@ -372,6 +374,7 @@ class Simulation {
       listedMax: 1_000,
       ...(coverage && maxPages === 0 ? { coverage: { userAgent: USER_AGENT, fromSeeds } } : {}),
     });
+    this.#checkTraps(verdict.coverage.trapPages);
     const found = verdict.violations.filter((violation) => !this.#isExcused(violation));
     const first = found.find(({ kind }) => kind !== 'repeat');
     const repeats = verdict.counts.repeat - this.#repeatsAllowed;
@@ -379,6 +382,14 @@ class Simulation {
     const shown = first ?? found.find(({ kind }) => kind === 'repeat');
     const text = `${shown?.host}${shown?.path} at ${shown?.startMs}: ${shown?.detail}`;
     kernel.fail(`judge: ${shown?.kind} ${text} (${found.length} in all)`);
+  }
+
+  /** Budgets alone keep the crawl out of traps without end: a dozen pages a host, whose answers may be lost by crashes. */
+  #checkTraps(trapPages: number): void {
+    if (!this.#plan.isEndless) return;
+    const mayBe = TRAP_PAGES_MAX * this.#world.options.hosts * this.runs;
+    if (trapPages > 0) this.kernel.count('trap.entered');
+    if (trapPages > mayBe) this.kernel.fail(`I6: ${trapPages} pages of traps, at most ${mayBe}`);
   }
 
   #isExcused({ kind, previous, startMs }: Violation): boolean {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import xxhash from 'xxhash-wasm';
 import { HostAddresses } from '../../../src/actors/host-addresses.ts';
 import { HostAdmission } from '../../../src/actors/host-admission.ts';
+import { HostBudget } from '../../../src/actors/host-budget.ts';
 import { HostLedger } from '../../../src/actors/host-ledger.ts';
 import { HostPace } from '../../../src/actors/host-pace.ts';
 import { HostQueues } from '../../../src/actors/host-queues.ts';
@@ -79,6 +80,7 @@ function forbiddingHost(denied: readonly DeniedCheckpoint[]) {
   const admission = new HostAdmission({
     ...{ services, id, robots, queues, ledger },
     addresses: new HostAddresses(),
+    budget: new HostBudget(services, id, queues, undefined),
   });
   return { ...lent, robots, queues, pace, desk, admission };
 }

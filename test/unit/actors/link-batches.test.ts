@@ -2,6 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import xxhash from 'xxhash-wasm';
 import { CheckpointStage } from '../../../src/actors/checkpoint-stage.ts';
+import { DomainAccounts } from '../../../src/actors/domain-accounts.ts';
 import { Inbox } from '../../../src/actors/inbox.ts';
 import { LinkExchange } from '../../../src/actors/link-exchange.ts';
 import { LinkRouter } from '../../../src/actors/link-router.ts';
@@ -15,6 +16,7 @@ import { trapOptions } from '../../../src/domain/traps.ts';
 import { createHasher } from '../../../src/domain/url-key.ts';
 import { BloomGenerations } from '../../../src/runtime/bloom-generations.ts';
 import { RecentKeys } from '../../../src/runtime/recent-keys.ts';
+import { SharedTallies } from '../../../src/runtime/shared-tallies.ts';
 import { RecordingCheckpoint } from '../../support/actors/recording-ports.ts';
 
 const hasher = createHasher(await xxhash(), 5n);
@@ -111,6 +113,9 @@ function exchangeAt() {
     traps: trapOptions(2026),
     depthMax: 10,
     hasher,
+    domains: new DomainAccounts(new SharedTallies(SharedTallies.createMemory(64)), (name) =>
+      hasher.hostKey(name),
+    ),
     partitionOf: () => partitionIndex(0),
     shardOf: () => 0,
     seen: new SeenCheck(bloom, RecentKeys.create(64), undefined),

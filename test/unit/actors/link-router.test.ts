@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import xxhash from 'xxhash-wasm';
+import { DomainAccounts } from '../../../src/actors/domain-accounts.ts';
 import { LinkRouter } from '../../../src/actors/link-router.ts';
 import { SeenCheck } from '../../../src/actors/seen-check.ts';
 import { parseBase } from '../../../src/domain/base-url.ts';
@@ -11,6 +12,7 @@ import { trapOptions } from '../../../src/domain/traps.ts';
 import { createHasher } from '../../../src/domain/url-key.ts';
 import { BloomGenerations } from '../../../src/runtime/bloom-generations.ts';
 import { RecentKeys } from '../../../src/runtime/recent-keys.ts';
+import { SharedTallies } from '../../../src/runtime/shared-tallies.ts';
 
 const hasher = createHasher(await xxhash(), 1n);
 const base = parseBase('http://h.test/dir/page');
@@ -23,6 +25,9 @@ function routerOf() {
   const router = new LinkRouter({
     ...{ rules: CRAWL_RULES, traps: trapOptions(2026), depthMax: 3, hasher, seen },
     scope: new Scope({ mode: 'host', seeds: ['http://h.test/'] }),
+    domains: new DomainAccounts(new SharedTallies(SharedTallies.createMemory(64)), (name) =>
+      hasher.hostKey(name),
+    ),
     isOptedOut: (host) => host === 'out.test',
     partitionOf: (hostKey) => partitionOf(hostKey, 16),
     shardOf: (partition) => partition % 2,

@@ -1,6 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import xxhash from 'xxhash-wasm';
+import { DomainAccounts } from '../../../src/actors/domain-accounts.ts';
 import { LinkRouter } from '../../../src/actors/link-router.ts';
 import type { HostMessage } from '../../../src/actors/messages.ts';
 import type { UnparsedPage } from '../../../src/actors/ports.ts';
@@ -15,6 +16,7 @@ import { trapOptions } from '../../../src/domain/traps.ts';
 import { createHasher } from '../../../src/domain/url-key.ts';
 import { BloomGenerations } from '../../../src/runtime/bloom-generations.ts';
 import { RecentKeys } from '../../../src/runtime/recent-keys.ts';
+import { SharedTallies } from '../../../src/runtime/shared-tallies.ts';
 import { VirtualClock } from '../../../src/runtime/virtual-clock.ts';
 import { VirtualDispatcher } from '../../../src/runtime/virtual-dispatcher.ts';
 import { answer, fetched } from '../../fixtures/checkpoint-batches.ts';
@@ -47,6 +49,9 @@ function newRouter(): LinkRouter {
     traps: trapOptions(2026),
     depthMax: 10,
     hasher,
+    domains: new DomainAccounts(new SharedTallies(SharedTallies.createMemory(64)), (name) =>
+      hasher.hostKey(name),
+    ),
     partitionOf: () => partitionIndex(0),
     shardOf: () => 0,
     seen: new SeenCheck(bloom, RecentKeys.create(64), undefined),

@@ -1,0 +1,177 @@
+// The budget of one host (step 5, DESIGN.md §4): decides whether a new URL enters a band or is parked, learns from the host's pages what its
+// URLs are worth, and looks at parked URLs again. Parked URLs wait in a queue of their own (host-queues.ts), as durable as the others, so
+// none is ever dropped: whenever a new page has earned the host more, the oldest are admitted, and at reviews, further and further apart,
+// some are tried without having earned it. No assertion can tell worth from waste; `why` repeats each decision from the stored row.
+
+import { type WallMs, wallMs } from '../base/units.ts';
+import { UrlBudget } from '../domain/url-budget.ts';
+import { ordinaryShape, type UrlShape } from '../domain/url-shape.ts';
+import type { DomainAccount } from './domain-accounts.ts';
+import type { HostQueues } from './host-queues.ts';
+import type { HostPlaceIdentity } from './messages.ts';
+import type { Band, HostRow, HostWorthRow, QueueEntry } from './rows.ts';
+import type { HostServices } from './services.ts';
+
+/** Parked URLs looked at in one review, and URLs that a review grants. */
+const REVIEWED_MAX = 64;
+const GRANTED = 16;
+/** Parked URLs admitted at once when a page has earned them. */
+const RELEASED_MAX = 4;
+/** Decisions that rest on one reading of the domain's account. */
+const TALLY_USES = 32;
+
+/** A page of the host was read, or found to be a copy of a known one. */
+export interface PageSeen {
+  readonly url: string;
+  /** Its content is neither equal nor nearly equal to a known one. */
+  readonly isNew: boolean;
+  /** See domain/url-budget.ts, `ShapeTally.forms`. */
+  readonly form: number;
+}
+
+export class HostBudget {
+  readonly #services: HostServices;
+  readonly #queues: HostQueues;
+  readonly #budget: UrlBudget;
+  readonly #account: DomainAccount;
+  #domain: ReturnType<HostServices['domains']['tallyOf']>;
+  #tallyUses = 0;
+  #isEntered: boolean;
+  #reviews: number;
+  #reviewAt: WallMs;
+
+  constructor(
+    services: HostServices,
+    id: HostPlaceIdentity,
+    queues: HostQueues,
+    row: HostRow | undefined,
+  ) {
+    this.#services = services;
+    this.#queues = queues;
+    const { worth } = row ?? {};
+    this.#budget = new UrlBudget(worth?.tally, services.policy.budget);
+    this.#account = services.domains.accountOf(id.host);
+    this.#isEntered = worth?.enteredAt === services.startedAt;
+    this.#reviews = worth?.reviews ?? 0;
+    this.#reviewAt = worth?.reviewAt ?? wallMs(0);
+    if (worth !== undefined && worth.tally.urls > 0) this.#enter(worth.votes);
+    this.#domain = services.domains.tallyOf(this.#account);
+  }
+
+  /** Registrable domains, other than its own, that link to the host's. */
+  get inLinkDomains(): number {
+    return this.#services.domains.inLinkDomains(this.#account);
+  }
+
+  /** Puts a URL that was not seen before into its band, or parks it. A seed and a sitemap are the operator's and the site's own wish. */
+  place(band: Band, entry: Omit<QueueEntry, 'sequence'>, isSuspect: boolean): void {
+    const shape = isSuspect ? this.#services.shapeOf(entry.url) : ordinaryShape(entry.url);
+    if (!isWished(entry) && this.#judge(shape) !== undefined) this.#park(entry);
+    else this.#admit(band, entry, shape);
+  }
+
+  /** Whether the head of a band may be fetched; one whose shape has meanwhile shown known content only is parked, and the caller advances. */
+  isSpent(entry: QueueEntry): boolean {
+    if (isWished(entry)) return false;
+    const shape = this.#services.shapeOf(entry.url);
+    if (!this.#budget.isSpent(shape)) return false;
+    this.#budget.withdrawn(shape);
+    this.#services.domains.urlsAdmitted(this.#account, -1);
+    this.#park(entry);
+    return true;
+  }
+
+  /** Learns what a URL of the host was worth. @returns whether its content counts as new */
+  pageSeen(page: PageSeen): boolean {
+    const isFresh = this.#budget.pageSeen(this.#services.shapeOf(page.url), page);
+    this.#services.domains.pageSeen(this.#account, isFresh);
+    if (isFresh) this.#release(RELEASED_MAX);
+    return isFresh;
+  }
+
+  /** When parked URLs are looked at next; undefined when there are none. */
+  reviewAt(wallNow: WallMs): WallMs | undefined {
+    if (this.#queues.parked === 0) return undefined;
+    if (this.#reviewAt === 0) this.#reviewAt = this.#nextReviewAt(wallNow);
+    return this.#reviewAt;
+  }
+
+  /** Looks at parked URLs again, if it is time: the host is granted some, and the oldest that may go are admitted. */
+  review(wallNow: WallMs): void {
+    const dueAt = this.reviewAt(wallNow);
+    if (dueAt === undefined || wallNow < dueAt) return;
+    this.#services.stage.count('parked.reviews');
+    this.#budget.grant(GRANTED);
+    this.#tallyUses = 0;
+    this.#reviews += 1;
+    this.#reviewAt = this.#nextReviewAt(wallNow);
+    const looks = Math.min(this.#queues.parked, REVIEWED_MAX);
+    for (let look = 0; look < looks; look += 1) {
+      if (this.#release(1)) continue;
+      const entry = this.#queues.takeParked();
+      if (entry !== undefined) this.#queues.park(entry);
+    }
+  }
+
+  /** The part of the host's row that the budget keeps. */
+  row(): HostWorthRow {
+    const { services, account } = { services: this.#services, account: this.#account };
+    return {
+      tally: this.#budget.stored(),
+      votes: services.domains.votesOf(account),
+      enteredAt: this.#isEntered ? services.startedAt : wallMs(0),
+      reviews: this.#reviews,
+      reviewAt: this.#queues.parked === 0 ? wallMs(0) : this.#reviewAt,
+    };
+  }
+
+  #judge(shape: UrlShape) {
+    if (this.#tallyUses % TALLY_USES === 0) {
+      this.#domain = this.#services.domains.tallyOf(this.#account);
+    }
+    this.#tallyUses += 1;
+    return this.#budget.judge(shape, this.#domain);
+  }
+
+  #admit(band: Band, entry: Omit<QueueEntry, 'sequence'>, shape: UrlShape): void {
+    if (!this.#isEntered) this.#enter([0, 0]);
+    this.#budget.admitted(shape);
+    this.#services.domains.urlsAdmitted(this.#account, 1);
+    this.#queues.push(band, entry);
+  }
+
+  #park(entry: Omit<QueueEntry, 'sequence'>): void {
+    this.#services.stage.count('skipped.budget');
+    this.#queues.park(entry);
+  }
+
+  /** Admits the oldest parked URLs that may go, up to `countMax`. @returns whether there was one */
+  #release(countMax: number): boolean {
+    for (let count = 0; count < countMax; count += 1) {
+      const entry = this.#queues.peekParked();
+      const shape = entry === undefined ? undefined : this.#services.shapeOf(entry.url);
+      if (shape === undefined || this.#judge(shape) !== undefined) return count > 0;
+      const released = this.#queues.takeParked();
+      if (released !== undefined) this.#admit(2, released, shape);
+    }
+    return true;
+  }
+
+  /** Enters the host in the account of its domain, once a process. */
+  #enter(votes: readonly [low: number, high: number]): void {
+    if (this.#isEntered) return;
+    this.#isEntered = true;
+    const { urls, pages, freshPages } = this.#budget.stored();
+    this.#services.domains.hostEntered(this.#account, { urls, pages, freshPages, votes });
+  }
+
+  #nextReviewAt(wallNow: WallMs): WallMs {
+    const { reviewMsMin, reviewMsMax } = this.#services.policy;
+    return wallMs(wallNow + Math.min(reviewMsMin * 2 ** this.#reviews, reviewMsMax));
+  }
+}
+
+/** True for what the operator or the site's owner names: it is not for a budget to refuse. */
+function isWished(entry: Omit<QueueEntry, 'sequence'>): boolean {
+  return entry.depth === 0 || entry.purpose === 'sitemap';
+}
