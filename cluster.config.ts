@@ -45,6 +45,20 @@ export default defineConfig({
   // mostly answered 404.
   // wellKnownSitemaps: false,
 
+  // URLs of a host to begin with; links from other domains and new content earn more, known content
+  // less. Further ones are parked.
+  // hostUrls: 10_000,
+
+  // The same for all hosts of a registrable domain together.
+  // domainUrls: 10_000,
+
+  // Hosts of a registrable domain to begin with; earned like URLs.
+  // domainHosts: 500,
+
+  // Parked URLs of a host are looked at again after this time, then after twice as long each time,
+  // up to a week. In seconds.
+  // parkedReviewSeconds: 3_600,
+
   // Session identifiers are no part of the identity of a page.
   // stripSessions: true,
 

@@ -86,7 +86,7 @@ export class HostActor implements Actor<HostMessage> {
         break;
       case 'take-slot':
         this.#announcedMs = -1;
-        this.#budget.review(context.wallNow());
+        if (this.#budget.review(context.wallNow())) this.#touch(context);
         if (!this.#tryStart(context)) this.#services.gate.returnSlot();
         break;
       case 'host-resolved':

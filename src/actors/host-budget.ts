@@ -81,7 +81,7 @@ export class HostBudget {
     return true;
   }
 
-  /** Learns what a URL of the host was worth. @returns whether its content counts as new */
+  /** Learns what a URL of the host was worth; the host's row must be staged in the same turn. @returns whether its content counts as new */
   pageSeen(page: PageSeen): boolean {
     const isFresh = this.#budget.pageSeen(this.#services.shapeOf(page.url), page);
     this.#services.domains.pageSeen(this.#account, isFresh);
@@ -92,14 +92,19 @@ export class HostBudget {
   /** When parked URLs are looked at next; undefined when there are none. */
   reviewAt(wallNow: WallMs): WallMs | undefined {
     if (this.#queues.parked === 0) return undefined;
-    if (this.#reviewAt === 0) this.#reviewAt = this.#nextReviewAt(wallNow);
+    const latest = this.#nextReviewAt(wallNow);
+    // Later than that it is due only if the clock was put back since.
+    if (this.#reviewAt === 0 || this.#reviewAt > latest) this.#reviewAt = latest;
     return this.#reviewAt;
   }
 
-  /** Looks at parked URLs again, if it is time: the host is granted some, and the oldest that may go are admitted. */
-  review(wallNow: WallMs): void {
+  /**
+   * Looks at parked URLs again, if it is time: the host is granted some, and the oldest that may go are admitted.
+   * @returns whether it was time: the host's row must then be staged in the same turn
+   */
+  review(wallNow: WallMs): boolean {
     const dueAt = this.reviewAt(wallNow);
-    if (dueAt === undefined || wallNow < dueAt) return;
+    if (dueAt === undefined || wallNow < dueAt) return false;
     this.#services.stage.count('parked.reviews');
     this.#budget.grant(GRANTED);
     this.#tallyUses = 0;
@@ -111,6 +116,7 @@ export class HostBudget {
       const entry = this.#queues.takeParked();
       if (entry !== undefined) this.#queues.park(entry);
     }
+    return true;
   }
 
   /** The part of the host's row that the budget keeps. */

@@ -25,6 +25,9 @@ const RETRY_MS = 5;
 /** How soon at the earliest a full gate is looked at again by time; a request that ends frees its slot at once. */
 const FULL_LOOK_MS = 50;
 
+/** Hosts with parked URLs only are woken within this time of a start, whatever their rows say: the clock may have been put back. */
+const REVIEW_LOOK_MS = 3_600_000;
+
 /** Hosts put to sleep at once when memory is short. */
 const HOSTS_RESTED = 64;
 
@@ -207,7 +210,7 @@ export class ShardActor implements Actor<ShardMessage> {
       const gapMs = row.lastEndedAt === 0 ? 0 : row.crawlDelayMs;
       const hasQueued = row.queues.some(({ head, tail }) => head < tail);
       const reviewMs = (row.worth?.reviewAt ?? 0) - this.#context.wallNow();
-      const waitMs = hasQueued ? gapMs : Math.max(gapMs, reviewMs);
+      const waitMs = hasQueued ? gapMs : Math.max(gapMs, Math.min(reviewMs, REVIEW_LOOK_MS));
       const atMs = monotonicMs(now + waitMs);
       this.schedule.put(hostKey, atMs, 0, hasQueued ? 'gap' : 'review');
       hosts += 1;

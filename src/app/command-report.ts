@@ -52,7 +52,7 @@ export function surveyText(survey: CrawlSurvey): string {
     [
       'URLs',
       `${grouped(urls.discovered)} discovered, ${grouped(urls.settled)} settled, ` +
-        `${grouped(urls.waiting)} waiting; ${grouped(urls.links)} links seen`,
+        `${grouped(urls.waiting)} waiting, ${grouped(urls.parked)} parked; ${grouped(urls.links)} links seen`,
     ],
     [
       'hosts',

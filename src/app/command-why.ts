@@ -1,6 +1,7 @@
 // `node cluster.js why URL`: every decision about a URL, from the data directory of a running or stopped crawl (DESIGN.md §9). What only a
 // running crawl's memory knows, `inspect why` adds by its debug socket.
 
+import { PARKED } from '../actors/rows.ts';
 import { CrawlError } from '../base/errors.ts';
 import type { CommandInput } from './command.ts';
 import { explainUrl, type WhyAnswer, type WhyHost, type WhyTrace } from './explain-url.ts';
@@ -69,7 +70,8 @@ function stateRows({ isDenied, queue, page }: WhyTrace): Row[] {
   if (isDenied) rows.push(['denied', 'lies aside until the robots rules change']);
   if (queue !== undefined) {
     const { depth, attempts, url } = queue.entry;
-    const place = `band Q${queue.band + 1}, ${queue.ahead} of ${queue.bandLength} before it`;
+    const lane = queue.band === PARKED ? 'parked' : `band Q${queue.band + 1}`;
+    const place = `${lane}, ${queue.ahead} of ${queue.bandLength} before it`;
     rows.push(['queue', `${place}; depth ${depth}, ${attempts} failed attempts, sent as ${url}`]);
   }
   if (page === undefined) return rows;

@@ -20,6 +20,8 @@ export interface CrawlReport {
   readonly urlsSeen: number;
   readonly duplicates: { readonly exact: number; readonly near: number };
   readonly skipped: Readonly<Record<string, number>>;
+  /** URLs over a budget now; looked at again from time to time (`skipped.budget` counts the decisions). */
+  readonly parked: number;
   readonly failures: Readonly<Record<string, number>>;
   readonly status: Readonly<Record<string, number>>;
   /** Hosts that were asked for anything. */
@@ -56,6 +58,7 @@ export function crawlReport(counters: ReadonlyMap<string, number>, run: RunFigur
     urlsSeen: count('links'),
     duplicates: { exact: count('duplicates.exact'), near: count('duplicates.near') },
     skipped: withPrefix(counters, 'skipped.'),
+    parked: count('parked.urls'),
     failures: withPrefix(counters, 'failures.'),
     status: withPrefix(counters, 'status.'),
     hosts: count('hosts'),
@@ -87,7 +90,7 @@ export function reportText(report: CrawlReport): string {
       ` (${report.run.pages} pages in this run, ${report.pagesPerSecond}/s, ${report.seconds} s)`,
     `fetched ${report.fetched} · ${megabytes(report.bytes)} received · ${report.duplicates.exact} exact duplicates`,
     `answers: ${listed(report.status)}`,
-    `skipped: ${listed(report.skipped)}`,
+    `skipped: ${listed(report.skipped)} · ${report.parked} URLs parked`,
     `failed: ${listed(report.failures)}`,
     `CPU ${report.cpuSeconds} s · memory at most ${megabytes(report.peakRssBytes)} · ended: ${report.reason}`,
   ];

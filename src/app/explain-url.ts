@@ -3,13 +3,20 @@
 // in full. What lives only in memory (in flight, addresses, open batches) the debug socket adds.
 
 import type { AuditEntry } from '../actors/ports.ts';
-import type { BodyPointer, HostRow, PageRow, RobotsRow } from '../actors/rows.ts';
+import {
+  type BodyPointer,
+  type HostRow,
+  PARKED,
+  type PageRow,
+  type RobotsRow,
+} from '../actors/rows.ts';
 import { type PartitionIndex, type UrlKey, wallMs } from '../base/units.ts';
 import { gapMsOf } from '../domain/politeness.ts';
 import { Ring } from '../domain/ring.ts';
 import type { RobotsVerdict } from '../domain/robots-matcher.ts';
 import type { ScopeRefusal } from '../domain/scope.ts';
 import type { Trap } from '../domain/traps.ts';
+import { parkingOf, type WhyParking } from './explain-parking.ts';
 import { findEntry, type QueuePlace } from './find-entry.ts';
 import { LinkJudge } from './link-judgement.ts';
 import { type CrawlReading, placeOfHost } from './read-crawl.ts';
@@ -55,6 +62,8 @@ export interface WhyTrace {
   /** Set while it lies aside because robots.txt did not admit it. */
   readonly isDenied: boolean;
   readonly queue: QueuePlace | undefined;
+  /** Set while it waits in the lane of parked URLs. */
+  readonly parking: WhyParking | undefined;
   readonly page: WhyPage | undefined;
   /** Its requests in the searched part of the audit log, oldest first, the last fifty. */
   readonly attempts: readonly AuditEntry[];
@@ -104,7 +113,8 @@ export interface WhyHost {
  */
 export function explainUrl(reading: CrawlReading, url: string, nowMs: number): WhyAnswer {
   const { config, store, hasher } = reading;
-  const judge = new LinkJudge(reading, new Date(nowMs).getUTCFullYear());
+  const year = new Date(nowMs).getUTCFullYear();
+  const judge = new LinkJudge(reading, year);
   const judged = judge.judge(url);
   if (judged.kind === 'rejected') {
     return { url, answer: `It is no URL of a crawl: ${judged.reason}.`, trace: undefined };
@@ -115,6 +125,8 @@ export function explainUrl(reading: CrawlReading, url: string, nowMs: number): W
   const keys = { ...place, urlKey };
   store.rows.refresh();
   const row = store.rows.host(place.hostKey, place.partition);
+  const queue = row === undefined ? undefined : findEntry(store, row, keys);
+  const isParked = row !== undefined && queue?.band === PARKED;
   const trace: WhyTrace = {
     canonical,
     request,
@@ -129,7 +141,8 @@ export function explainUrl(reading: CrawlReading, url: string, nowMs: number): W
     trap: judged.trap,
     robots: robotsOf(reading, request),
     isDenied: store.rows.isDenied(place.hostKey, place.partition, urlKey),
-    queue: row === undefined ? undefined : findEntry(store, row, keys),
+    queue,
+    parking: isParked ? parkingOf(config, row, request, year) : undefined,
     page: pageOf(reading, keys),
     attempts: attemptsOf(reading, judge, { canonical, host }),
     hostState: row === undefined ? undefined : hostStateOf(reading, row),

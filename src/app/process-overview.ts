@@ -40,7 +40,7 @@ export async function overviewOf(operated: OperatedCrawl): Promise<CrawlOverview
       waitingIn(count('queued.1')),
       waitingIn(count('queued.2')),
     ],
-    parked: 0,
+    parked: waitingIn(count('parked.urls')),
     hosts: {
       known: count('hosts'),
       active: sum(({ hostsActive }) => hostsActive),

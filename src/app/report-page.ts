@@ -41,7 +41,11 @@ function headSection(survey: CrawlSurvey): string {
     ['pages stored', grouped(survey.pages), `${grouped(survey.fetched)} requests`],
     ['hosts', grouped(hosts.known), `${grouped(hosts.withWork)} with work left`],
     ['received', bytesText(survey.bytes), `${bytesText(survey.storage.archive)} archived`],
-    ['URLs discovered', grouped(urls.discovered), `${grouped(urls.waiting)} waiting`],
+    [
+      'URLs discovered',
+      grouped(urls.discovered),
+      `${grouped(urls.waiting)} waiting, ${grouped(urls.parked)} parked`,
+    ],
     ['duplicates', grouped(duplicates.exact), `${grouped(duplicates.near)} near`],
     [
       'polite',

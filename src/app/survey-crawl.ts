@@ -44,6 +44,8 @@ export interface CrawlSurvey {
     readonly discovered: number;
     readonly settled: number;
     readonly waiting: number;
+    /** URLs over a budget; looked at again from time to time. */
+    readonly parked: number;
     /** Links seen on pages, repeats included. */
     readonly links: number;
   };
@@ -92,7 +94,8 @@ export function surveyCrawl(reading: CrawlReading, nowMs: number): CrawlSurvey {
     urls: {
       discovered,
       settled,
-      waiting: Math.max(discovered - settled, 0),
+      waiting: Math.max(discovered - settled - count('parked.urls'), 0),
+      parked: count('parked.urls'),
       links: count('links'),
     },
     status: prefixed('status.'),

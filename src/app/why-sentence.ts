@@ -1,5 +1,6 @@
 // The one sentence that answers `why URL`: the first thing in a URL's life (DESIGN.md §1) that settles what became of it. Pure.
 
+import { parkingText, type WhyParking } from './explain-parking.ts';
 import type { WhyTrace } from './explain-url.ts';
 
 /** What the trace comes to. @param context the wall clock, and the depth beyond which links are not followed */
@@ -8,6 +9,7 @@ export function sentenceOf(
   context: { readonly nowMs: number; readonly maxDepth: number | undefined },
 ): string {
   if (trace.page !== undefined) return pageSentence(trace.page);
+  if (trace.parking !== undefined) return parkedSentence(trace.parking);
   if (trace.queue !== undefined) return queueSentence(trace, context.nowMs);
   if (trace.isDenied) {
     return `Not fetched: robots.txt disallows it${ruleText(trace)}; it is looked at again when the rules change.`;
@@ -30,6 +32,12 @@ function pageSentence(page: NonNullable<WhyTrace['page']>): string {
     twin === undefined ? '' : `; the same body as ${twin}, whose links are its links`;
   const parsing = page.awaitsParsing ? '; its links are not followed yet' : '';
   return `Fetched at ${at}: status ${page.status}${cut}${duplicate}${parsing}.`;
+}
+
+function parkedSentence(parking: WhyParking): string {
+  const { reviewAt, parked } = parking;
+  const review = reviewAt === 0 ? 'later' : `at ${new Date(reviewAt).toISOString()}`;
+  return `Parked, one of ${parked} of its host: ${parkingText(parking)}; looked at again ${review}, or when the host has earned more.`;
 }
 
 function queueSentence(trace: WhyTrace, nowMs: number): string {

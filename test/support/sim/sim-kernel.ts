@@ -94,16 +94,20 @@ export class SimKernel {
    * Runs turns and alarms in order.
    * @param shards one dispatcher each
    * @param untilMs stops when nothing is left to do before this time, with the clock there
-   * @param pause called whenever time is about to move on; true ends the run
+   * @param pause called whenever time is about to move on, with the time it moves to; true ends the run
    */
-  run(shards: readonly VirtualDispatcher[], untilMs: number, pause: () => boolean): StopReason {
+  run(
+    shards: readonly VirtualDispatcher[],
+    untilMs: number,
+    pause: (nextMs: number) => boolean,
+  ): StopReason {
     this.#stop = false;
     for (;;) {
       this.#turnsAtThisTime(shards);
       if (this.#stop) return 'stopped';
       let next = this.clock.nextAlarmAt;
       for (const shard of shards) next = Math.min(next, shard.nextEventTime());
-      if (next > this.nowMs && pause()) return 'stopped';
+      if (next > this.nowMs && pause(next)) return 'stopped';
       if (next > untilMs || next === Infinity) {
         if (untilMs === Infinity) return 'nothing-left';
         this.clock.advanceTo(untilMs);

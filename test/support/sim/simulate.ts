@@ -161,8 +161,8 @@ class Simulation {
 
   #runUntil(untilMs: number, isDone: () => boolean): string {
     const { kernel } = this;
-    return kernel.run(this.#node.dispatchers, untilMs, () => {
-      if (kernel.nowMs - this.#lookedMs < LOOK_MS) return false;
+    return kernel.run(this.#node.dispatchers, untilMs, (nextMs) => {
+      if (nextMs - this.#lookedMs < LOOK_MS) return false;
       this.#lookedMs = kernel.nowMs;
       checkBounds(kernel, this.#node, this.#plan);
       if (this.#node.hasStorageFailed) kernel.fail('storage failed unasked');

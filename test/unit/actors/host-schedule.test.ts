@@ -42,7 +42,7 @@ test('HostSchedule.put moves a host: it stands in one place only', () => {
   schedule.put(key(1), at(10), 0, 'gap');
   schedule.put(key(1), at(20), 2, 'backoff');
   schedule.put(key(1), at(30), 1, 'gap');
-  deepStrictEqual(schedule.counts(), { byBand: [0, 1, 0], backingOff: 0 });
+  deepStrictEqual(schedule.counts(), { byBand: [0, 1, 0], backingOff: 0, reviewing: 0 });
   strictEqual(schedule.nextMs(), 30);
   strictEqual(schedule.take(at(29)), undefined);
   strictEqual(schedule.take(at(30)), key(1));

@@ -4,6 +4,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import { CheckpointStage } from '../../../src/actors/checkpoint-stage.ts';
 import { GUARDED_TRIES_MAX, IN_HAND_MAX } from '../../../src/actors/guarded-parsing.ts';
+import type { PageSeen } from '../../../src/actors/host-budget.ts';
 import { LinkExchange } from '../../../src/actors/link-exchange.ts';
 import type { LinkRouter } from '../../../src/actors/link-router.ts';
 import type { HostMessage } from '../../../src/actors/messages.ts';
@@ -29,6 +30,7 @@ class Bench {
   readonly batches: CheckpointBatch[] = [];
   readonly marks: bigint[] = [];
   readonly offered: string[] = [];
+  readonly seen: PageSeen[] = [];
   /** Pages in the pool's hands, oldest first. */
   readonly pool: PageToParse[] = [];
   readonly stage: CheckpointStage;
@@ -122,6 +124,10 @@ class Bench {
   }
 
   #offer(message: HostMessage): boolean {
+    if (message.kind === 'page-seen') {
+      this.seen.push(message.page);
+      return true;
+    }
     if (message.kind !== 'offer-urls') return false;
     this.offered.push(...message.links.map(({ url }) => url));
     this.#tokens.push(message.token);
@@ -222,6 +228,17 @@ test('PageParsing looks behind guards at a page that makes the scanner throw', (
   bench.run();
   deepStrictEqual(bench.pool, [page]);
   deepStrictEqual(bench.marks, [7n, 0n]);
+});
+
+test('PageParsing tells the host of each page what it was worth', () => {
+  const bench = new Bench();
+  bench.add('<p>Day 1 of 31 days</p>');
+  bench.add('<p>Day 2 of 31 days</p>', { urlKey: urlKey(8n) });
+  bench.run();
+  bench.run();
+  const [first, second] = bench.seen;
+  deepStrictEqual([bench.seen.length, first?.isNew], [2, true]);
+  strictEqual(first?.form, second?.form, 'they differ in numbers only');
 });
 
 test('PageParsing reads only the head of a large redirect, inline', () => {
