@@ -92,6 +92,21 @@ test('host, robots, unparsed, digest, chunk and denied rows survive a round trip
   const row = hostRowOf(3, { head: 1, chunkEnd: 2, tail: 9 });
   deepStrictEqual(decodeHostRow(encodeHostRow(row), row.partition), row);
   ok(hostRowHasWork(encodeHostRow(row)));
+  const parked = { head: 3, chunkEnd: 3, tail: 4 };
+  const shape = { shape: 2 ** 32 - 1, urls: 9, weight: 300, pages: 7, freshPages: 1 };
+  const forms = [1, 2 ** 32 - 5] as const;
+  const tally = {
+    urls: 70_000,
+    pages: 9,
+    freshPages: 2,
+    granted: 16,
+    shapes: [{ ...shape, forms }],
+  };
+  const votes = [7, 2 ** 31] as const;
+  const worth = { tally, votes, enteredAt: wallMs(5), reviews: 2, reviewAt: wallMs(9.5) };
+  const done = { ...hostRowOf(3, { head: 9, chunkEnd: 9, tail: 9 }), parked, worth };
+  deepStrictEqual(decodeHostRow(encodeHostRow(done), done.partition), done);
+  ok(hostRowHasWork(encodeHostRow(done)), 'parked URLs are work');
   ok(!hostRowHasWork(encodeHostRow(hostRowOf(3, { head: 9, chunkEnd: 9, tail: 9 }))));
   const robots = ROBOTS;
   deepStrictEqual(decodeRobotsRow(encodeRobotsRow(robots)), robots);

@@ -1,0 +1,106 @@
+// One host's budget over real queues and a real stage: what is parked, what is released, what the row keeps.
+import { deepStrictEqual, ok, strictEqual } from 'node:assert';
+import { test } from 'node:test';
+import xxhash from 'xxhash-wasm';
+import { HostBudget } from '../../../src/actors/host-budget.ts';
+import { HostQueues } from '../../../src/actors/host-queues.ts';
+import { newHostRow } from '../../../src/actors/queue-recovery.ts';
+import type { QueueEntry } from '../../../src/actors/rows.ts';
+import type { HostServices } from '../../../src/actors/services.ts';
+import { urlKey, wallMs } from '../../../src/base/units.ts';
+import { URL_BUDGET } from '../../../src/domain/url-budget.ts';
+import { createHasher } from '../../../src/domain/url-key.ts';
+import { lendServices } from '../../support/actors/host-services.ts';
+
+const hasher = createHasher(await xxhash(), 3n);
+const HOUR_MS = 3_600_000;
+
+/** A host that may have `urlsPerHost` URLs to begin with. */
+function budgetOf(urlsPerHost: number) {
+  const { services, id, checkpoint } = lendServices(hasher);
+  const policy = { ...services.policy, budget: { ...URL_BUDGET, urlsPerHost } };
+  const limited: HostServices = { ...services, policy };
+  const queues = new HostQueues(limited, id, undefined);
+  const budget = new HostBudget(limited, id, queues, undefined);
+  return { services: limited, id, checkpoint, queues, budget };
+}
+
+let keys = 0n;
+function entry(path: string, depth = 1): Omit<QueueEntry, 'sequence'> {
+  keys += 1n;
+  const url = `http://site.test${path}`;
+  return { url, urlKey: urlKey(keys), depth, attempts: 0, hops: 0, purpose: 'page' };
+}
+
+test('HostBudget.place parks what is over the budget, but never a seed or a sitemap', () => {
+  const { budget, queues, services, checkpoint } = budgetOf(2);
+  for (const path of ['/a', '/b', '/c', '/d']) budget.place(1, entry(path), false);
+  deepStrictEqual([queues.length, queues.parked], [2, 2]);
+  budget.place(0, entry('/seed', 0), false);
+  budget.place(1, { ...entry('/sitemap.xml'), purpose: 'sitemap' }, false);
+  deepStrictEqual([queues.length, queues.parked], [4, 2]);
+  services.stage.flush();
+  const { counters } = checkpoint.batches[0] ?? {};
+  deepStrictEqual([counters?.['skipped.budget'], counters?.['parked.urls']], [2, 2]);
+});
+
+test('HostBudget.pageSeen releases the oldest parked URLs when a new page has earned them', () => {
+  const { budget, queues } = budgetOf(1);
+  for (let at = 0; at < 10; at += 1) budget.place(1, entry(`/p${at}/x`), false);
+  deepStrictEqual([queues.length, queues.parked], [1, 9]);
+  strictEqual(budget.pageSeen({ url: 'http://site.test/p0/x', isNew: false, form: 0 }), false);
+  strictEqual(queues.parked, 9);
+  strictEqual(budget.pageSeen({ url: 'http://site.test/p0/x', isNew: true, form: 9 }), true);
+  deepStrictEqual([queues.length, queues.parked], [5, 5]);
+  queues.advance(1);
+  strictEqual(queues.peek()?.entry.url, 'http://site.test/p1/x');
+});
+
+test('HostBudget.isSpent parks a waiting URL whose shape has shown known content only', () => {
+  const { budget, queues } = budgetOf(100);
+  for (let at = 0; at < 20; at += 1) budget.place(1, entry(`/s/${at}`), false);
+  for (let at = 0; at < URL_BUDGET.pagesMin; at += 1) {
+    const head = queues.peek();
+    ok(head !== undefined && !budget.isSpent(head.entry));
+    budget.pageSeen({ url: head.entry.url, isNew: true, form: 5 });
+    queues.advance(1);
+  }
+  const head = queues.peek();
+  ok(head !== undefined && budget.isSpent(head.entry));
+  queues.advance(1);
+  strictEqual(queues.parked, 1);
+  strictEqual(budget.isSpent({ ...entry('/other'), sequence: 0 }), false);
+});
+
+test('HostBudget.review comes at growing intervals, tries some, and keeps the order of the others', () => {
+  const { budget, queues } = budgetOf(1);
+  for (let at = 0; at < 100; at += 1) budget.place(1, entry(`/q${at}/x`), false);
+  const start = wallMs(1_700_000_000_000);
+  strictEqual(budget.reviewAt(start), start + HOUR_MS);
+  strictEqual(budget.review(wallMs(start + HOUR_MS - 1)), false);
+  strictEqual(queues.parked, 99);
+  const first = wallMs(start + HOUR_MS);
+  strictEqual(budget.review(first), true);
+  strictEqual(queues.parked, 99 - 16, 'a review grants sixteen');
+  strictEqual(budget.reviewAt(first), first + 2 * HOUR_MS);
+  strictEqual(budget.review(wallMs(first + 2 * HOUR_MS)), true);
+  strictEqual(budget.row().reviews, 2);
+  // A clock that was put back does not put reviews off.
+  strictEqual(budget.reviewAt(start), start + 4 * HOUR_MS);
+});
+
+test('HostBudget goes on from its row, and enters the account of its domain once a process', () => {
+  const { budget, queues, services, id } = budgetOf(2);
+  for (const path of ['/a', '/b', '/c']) budget.place(1, entry(path), false);
+  const account = services.domains.accountOf('www.site.test');
+  strictEqual(services.domains.tallyOf(account).hosts, 1);
+  const row = { ...newHostRow(id.host, id.partition), worth: budget.row() };
+  strictEqual(row.worth.tally.urls, 2);
+  new HostBudget(services, id, queues, row);
+  strictEqual(services.domains.tallyOf(account).urls, 2);
+  const later = lendServices(hasher).services;
+  const restarted: HostServices = { ...later, startedAt: wallMs(1_700_000_500_000) };
+  new HostBudget(restarted, id, queues, row);
+  const { hosts, urls } = restarted.domains.tallyOf(restarted.domains.accountOf(id.host));
+  deepStrictEqual([hosts, urls], [1, 2]);
+});
