@@ -18,16 +18,18 @@ export interface HeldWarc {
   readonly offsetsFd: number;
 }
 
-/** The files that grow now, by number; the caller lets go of them. */
-export function holdOpenWarcs(directory: string, prefix: string): Map<number, HeldWarc> {
-  const held = new Map<number, HeldWarc>();
+/** Adds the files that grow now, by number, to those that are held; the caller lets go of them. */
+export function holdOpenWarcs(
+  directory: string,
+  prefix: string,
+  held: Map<number, HeldWarc>,
+): void {
   for (const name of readdirSync(directory)) {
     const found = warcFileNumber(name, prefix);
-    if (found?.open !== true) continue;
+    if (found?.open !== true || held.has(found.file)) continue;
     const pair = holdOpen(warcPaths(directory, prefix, found.file));
     if (pair !== undefined) held.set(found.file, pair);
   }
-  return held;
 }
 
 /** Closes what `holdOpenWarcs` opened. */
@@ -79,7 +81,10 @@ function copyOpen(
   held: ReadonlyMap<number, HeldWarc>,
 ): CopiedFile[] | undefined {
   const paths = warcPaths(directory, prefix, end.file);
-  const late = held.has(end.file) ? undefined : holdOpen(paths);
+  // Until the commit after its end a file is closed and still named as open; it is compressed only later.
+  const late = held.has(end.file)
+    ? undefined
+    : (holdOpen(paths) ?? holdOpen({ ...paths, open: paths.closed }));
   const pair = held.get(end.file) ?? late;
   if (pair === undefined) return undefined;
   try {

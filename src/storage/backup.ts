@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { CrawlError } from '../base/errors.ts';
-import { copyWarcs, holdOpenWarcs, letGo } from './backup-archive.ts';
+import { copyWarcs, type HeldWarc, holdOpenWarcs, letGo } from './backup-archive.ts';
 import { type CopiedFile, copyFile, copyFrom, describeFile } from './backup-copy.ts';
 import { type CommittedState, readCommitted } from './committed-state.ts';
 import { readIdentity } from './crawl-identity.ts';
@@ -94,11 +94,15 @@ async function tryBackup(
   target: string,
 ): Promise<BackupManifest | undefined> {
   const warc = folderOf(dir, 'warc');
-  const heldWarcs = holdOpenWarcs(warc, warcPrefix);
-  const heldFiles = holdFiles(dir);
+  const heldWarcs = new Map<number, HeldWarc>();
+  const heldFiles = new Map<string, number>();
+  const hold = (): void => {
+    holdOpenWarcs(warc, warcPrefix, heldWarcs);
+    holdFiles(dir, heldFiles);
+  };
   try {
     const takenAt = new Date().toISOString();
-    await copyTables(dir, target);
+    await copyTables(dir, target, hold);
     const { state, crawlId } = await readCopiedState(target);
     const warcs = copyWarcs({ directory: warc, prefix: warcPrefix }, folderOf(target, 'warc'), {
       end: state.warc[0],
@@ -132,25 +136,31 @@ function listFiles(dir: string): string[] {
 }
 
 /** Files that a running crawl may remove: the frontier's. Their number is bounded by the log's sweep and the merging of runs. */
-function holdFiles(dir: string): Map<string, number> {
-  const held = new Map<string, number>();
+function holdFiles(dir: string, held: Map<string, number>): void {
   for (const path of listFiles(dir)) {
-    if (!path.startsWith('frontier/')) continue;
+    if (!path.startsWith('frontier/') || held.has(path)) continue;
     try {
       held.set(path, openSync(join(dir, path), 'r'));
     } catch {
       // It went since it was listed; the snapshot, which is younger, does not name it.
     }
   }
-  return held;
 }
 
-async function copyTables(dir: string, target: string): Promise<void> {
+/**
+ * Copies the tables as of one moment.
+ * @param hold called right before and right after that moment: whatever the snapshot names is there in one of the two
+ */
+async function copyTables(dir: string, target: string, hold: () => void): Promise<void> {
   const tables = openTables(dir, { readOnly: true });
   try {
     const folder = folderOf(target, 'lmdb');
     mkdirSync(folder, { recursive: true });
-    await tables.root.backup(folder, false);
+    hold();
+    // Its read transaction begins at once, on a thread of LMDB's; the copy takes as long as it takes.
+    const copied = tables.root.backup(folder, false);
+    hold();
+    await copied;
   } finally {
     await tables.root.close();
   }
