@@ -35,7 +35,7 @@ export default defineConfig({
   // the next run. In seconds. (--linger)
   // lingerSeconds: 5,
 
-  // Keep going when there is nothing left to fetch: wait for new work. (--continuous)
+  // Keep going: visit pages again when they are due, and wait for new work. (--continuous)
   // continuous: false,
 
   // Read the sitemaps that robots.txt files name.
@@ -65,6 +65,26 @@ export default defineConfig({
   // Query parameters that are no part of the identity of a page, besides the well-known ones
   // (utm_*, gclid …).
   // trackingParameters: [],
+
+  // ---- Freshness ----
+
+  // Visit pages again that are due, and end when none is due within --linger. (--recrawl)
+  // recrawl: false,
+
+  // Time from the first visit of a page to the second; then its own changes decide. In seconds.
+  // (--recrawl-first)
+  // recrawlFirstSeconds: 86_400,
+
+  // Least time between two visits of a page, however often it changes. In seconds.
+  // (--recrawl-least)
+  // recrawlLeastSeconds: 3_600,
+
+  // Longest time between two visits of a page that never changes. In seconds. (--recrawl-longest)
+  // recrawlLongestSeconds: 7_776_000,
+
+  // Share of the requests for pages that are due again, while there is something new to fetch too;
+  // a guarantee for both. (--freshness-share)
+  // freshnessShare: 20,
 
   // ---- Politeness ----
 

@@ -22,6 +22,7 @@ import {
   PARTITIONS,
 } from '../test/fixtures/checkpoint-batches.ts';
 import { storeOptions, WARC_PREFIX } from '../test/fixtures/store-session.ts';
+import { RECRAWL } from '../test/support/recrawl-policy.ts';
 import { parameter } from './measure.ts';
 
 const PAGES_PER_BATCH = 50;
@@ -103,6 +104,7 @@ async function run(bodyBytes: number, pages: number, fsync: 'always' | 'interval
     dir,
     partitions: PARTITIONS,
     warcPrefix: WARC_PREFIX,
+    recrawl: RECRAWL,
     onEvent: (event) => {
       if (event.kind === 'checkpoint-committed') onReceipt(event.sequence);
     },
@@ -160,7 +162,7 @@ function packingCost(bodyBytes: number): number {
   const tails: number[] = [];
   const made = Array.from({ length: rounds }, (_, index) => makeBatch(index + 1, bodyBytes, tails));
   const before = process.cpuUsage();
-  for (const batch of made) packBatch(batch, () => undefined);
+  for (const batch of made) packBatch(batch, RECRAWL, () => undefined);
   const used = process.cpuUsage(before);
   return (used.user + used.system) / (rounds * PAGES_PER_BATCH);
 }

@@ -17,7 +17,7 @@ const kept: HostSchedule[] = [];
 for (const hosts of new Set(sizes)) {
   collect();
   const before = memory();
-  const schedule = new HostSchedule([6, 3, 1]);
+  const schedule = new HostSchedule([6, 3, 1], 20);
   kept.push(schedule);
   for (let at = 0; at < hosts; at += 1) {
     schedule.put(keyOf(at), monotonicMs((at * GAP_MS) / hosts), (at % 3) as 0 | 1 | 2, 'gap');

@@ -12,6 +12,8 @@ import type {
   ChunkRemoval,
   DeniedCheckpoint,
   DiscoveredCheckpoint,
+  DueCheckpoint,
+  DueRowTaken,
   PageCheckpoint,
   PageReceipt,
   UrlPlace,
@@ -39,6 +41,8 @@ interface OpenBatch {
   deniedRemovals: Map<UrlKey, UrlPlace>;
   parsedIds: number[];
   pageRows: (UrlPlace & { row: PageRow })[];
+  due: DueCheckpoint[];
+  dueTaken: DueRowTaken[];
   audit: AuditEntry[];
   counters: Record<string, number>;
   sweptThroughSegment: number | undefined;
@@ -55,6 +59,8 @@ const newBatch = (): OpenBatch => ({
   deniedRemovals: new Map(),
   parsedIds: [],
   pageRows: [],
+  due: [],
+  dueTaken: [],
   audit: [],
   counters: {},
   sweptThroughSegment: undefined,
@@ -220,6 +226,23 @@ export class CheckpointStage {
     const { hostKey, partition, urlKey } = place;
     this.#open.pageRows.push({ hostKey, partition, urlKey, row });
     this.#stir();
+  }
+
+  /** A page is due at another time than its last visit said. */
+  due(due: DueCheckpoint): void {
+    this.#open.due.push(due);
+    this.#stir();
+  }
+
+  /** Pages of a row of the schedule have entered their hosts' queues. */
+  dueTaken(taken: DueRowTaken): void {
+    this.#open.dueTaken.push(taken);
+    this.#stir();
+  }
+
+  /** True when a visit of this page is in the open batch: its row is not to be had yet. Looks at 128 pages at most. */
+  hasStagedPage(urlKey: UrlKey): boolean {
+    return this.#open.pages.some((page) => page.urlKey === urlKey);
   }
 
   audit(entry: AuditEntry): void {

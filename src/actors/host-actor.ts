@@ -18,6 +18,7 @@ import { HostQueues } from './host-queues.ts';
 import { type HostRequest, HostRequests } from './host-requests.ts';
 import { type Admission, HostRobots } from './host-robots.ts';
 import { type HostParts, hostRow, restoredPace } from './host-row.ts';
+import { HostVisits } from './host-visits.ts';
 import type { HostMessage, HostOperation, HostPlaceIdentity } from './messages.ts';
 import { isRefusal, robotsAnswerOf, verdictOf } from './page-outcome.ts';
 import type { FetchOutcome, ResolveOutcome } from './ports.ts';
@@ -72,6 +73,7 @@ export class HostActor implements Actor<HostMessage> {
     this.#parts = {
       ...{ services, id, robots: this.#robots, queues: this.#queues, pace: this.#pace },
       ...{ ledger: this.#ledger, addresses: this.#addresses, budget: this.#budget },
+      visits: new HostVisits({ services, id, queues: this.#queues }),
     };
     this.#admission = new HostAdmission(this.#parts);
     this.#requests = new HostRequests(this.#parts);
@@ -83,6 +85,9 @@ export class HostActor implements Actor<HostMessage> {
       case 'offer-urls':
         for (const link of message.links) this.#admission.admit(link);
         message.token.applied();
+        break;
+      case 'visit-pages':
+        this.#parts.visits.take(message);
         break;
       case 'take-slot':
         this.#announcedMs = -1;
@@ -216,7 +221,8 @@ export class HostActor implements Actor<HostMessage> {
       this.#pace.holdUntil(monotonicMs(context.now() + ALLOWANCE_RETRY_MS));
       return false;
     }
-    if (this.#start({ kind: 'page', url: entry.url, band, entry }, context)) return true;
+    const prior = this.#parts.visits.priorOf(band, entry, context.wallNow());
+    if (this.#start({ kind: 'page', url: entry.url, band, entry, prior }, context)) return true;
     pages.settle(false);
     return false;
   }
@@ -248,8 +254,6 @@ export class HostActor implements Actor<HostMessage> {
     return false;
   }
 
-  // ------------------------------------------------------------------------------------------------------- after a request
-
   #fetchEnded(outcome: FetchOutcome, context: ActorContext<HostMessage>): void {
     const verdict = verdictOf(outcome, context.wallNow());
     const { request, gapMs } = this.#requests.ended(outcome, verdict);
@@ -263,9 +267,9 @@ export class HostActor implements Actor<HostMessage> {
       verdict,
     });
     if (isPage) {
-      const settlement = this.#ledger.settled(request.entry, outcome, verdict);
+      const settlement = this.#ledger.settled(request, outcome, verdict);
       if (settlement.again !== undefined) this.#queues.push(request.band, settlement.again);
-      if (isRefusal(outcome)) {
+      if (request.prior === undefined && isRefusal(outcome)) {
         this.#budget.pageSeen({ url: request.url, isNew: false, form: 0 });
       }
       this.#advance(request.band, context);
@@ -385,8 +389,6 @@ export class HostActor implements Actor<HostMessage> {
     }
     this.#touch(context);
   }
-
-  // --------------------------------------------------------------------------------------------------------- the durable row
 
   #touch(context: ActorContext<HostMessage>): void {
     this.#services.stage.host(this.#id.hostKey, () => this.#row(context));

@@ -9,8 +9,9 @@ import type { HostBudget } from './host-budget.ts';
 import type { HostLedger } from './host-ledger.ts';
 import type { HostQueues } from './host-queues.ts';
 import type { Admission, HostRobots } from './host-robots.ts';
+import type { HostVisits } from './host-visits.ts';
 import type { HostPlaceIdentity, RoutedLink } from './messages.ts';
-import type { Band, QueueEntry } from './rows.ts';
+import { type Band, FRESHNESS, type QueueEntry } from './rows.ts';
 import type { HostServices } from './services.ts';
 
 interface AdmissionOwner {
@@ -21,6 +22,7 @@ interface AdmissionOwner {
   readonly ledger: HostLedger;
   readonly addresses: HostAddresses;
   readonly budget: HostBudget;
+  readonly visits: HostVisits;
 }
 
 export class HostAdmission {
@@ -82,6 +84,7 @@ export class HostAdmission {
   ): Exclude<Admission, { kind: 'denied' }> | undefined {
     const { services, id, robots, ledger, addresses, budget } = this.#owner;
     const { band, entry } = head;
+    if (band === FRESHNESS) return this.#judgeVisit(entry, wallNow);
     if (services.isOptedOut(id.host)) {
       ledger.optedOut(band, entry);
       return undefined;
@@ -95,6 +98,19 @@ export class HostAdmission {
     else if (admission.kind !== 'allowed') return admission;
     else if (this.isUnproven(entry)) this.prove(band, entry);
     else if (!budget.isSpent(entry)) return admission;
+    return undefined;
+  }
+
+  /** A page due for another visit: its row is the only thing written down about it when it may not be visited. */
+  #judgeVisit(
+    entry: QueueEntry,
+    wallNow: WallMs,
+  ): Exclude<Admission, { kind: 'denied' }> | undefined {
+    const { services, id, robots, addresses, visits } = this.#owner;
+    const isForbidden = services.isOptedOut(id.host) || addresses.forbidden;
+    const admission = isForbidden ? undefined : robots.admission(entry.url, wallNow);
+    if (admission === undefined || admission.kind === 'denied') visits.putOff(entry, wallNow);
+    else if (visits.priorOf(FRESHNESS, entry, wallNow) !== undefined) return admission;
     return undefined;
   }
 

@@ -8,7 +8,7 @@ import type { HostPlaceIdentity } from './messages.ts';
 import { auditEntry, type PageVerdict } from './page-outcome.ts';
 import { type Settlement, settlePage } from './page-settlement.ts';
 import type { FetchOutcome, FetchPurpose } from './ports.ts';
-import type { Band, HostCounts, HostRow, QueueEntry } from './rows.ts';
+import type { Band, HostCounts, HostRow, PageRow, QueueEntry } from './rows.ts';
 import type { HostServices } from './services.ts';
 
 export class HostLedger {
@@ -79,14 +79,18 @@ export class HostLedger {
   }
 
   /** A page request ended. The caller appends `again`, if there is one, and advances the queue in the same turn. */
-  settled(entry: QueueEntry, outcome: FetchOutcome, verdict: PageVerdict): Settlement {
-    const settlement = settlePage(this.#services, this.#id, entry, outcome, verdict);
+  settled(
+    { entry, prior }: { readonly entry: QueueEntry; readonly prior: PageRow | undefined },
+    outcome: FetchOutcome,
+    verdict: PageVerdict,
+  ): Settlement {
+    const settlement = settlePage(this.#services, this.#id, entry, outcome, verdict, prior);
     this.#counts.fetched += 1;
     if (settlement.failed) this.#counts.failed += 1;
     if (settlement.stored) this.#counts.stored += 1;
     if (settlement.page !== undefined) {
       this.#services.stage.page(settlement.page);
-      this.#services.stage.count('urls.settled');
+      this.#services.stage.count(prior === undefined ? 'urls.settled' : 'visits');
     }
     this.#services.pages.settle(settlement.stored);
     return settlement;
@@ -106,6 +110,7 @@ export class HostLedger {
       failure: 'address-forbidden',
       redirectTo: undefined,
       parse: false,
+      prior: undefined,
     });
   }
 
@@ -126,6 +131,7 @@ export class HostLedger {
       redirectTo: undefined,
       parse: false,
       purpose: 'robots',
+      prior: undefined,
     });
   }
 

@@ -1,8 +1,10 @@
-// The back queues of one host, one per priority band and one for parked URLs, tied to the host's chunk rows and to the frontier log
-// (step 7). Priority is strict within a host; fairness between bands is the shard's matter (host-schedule.ts). What is parked is queued
-// like everything else, and so as durable and as cheap, but gets no slot: when it leaves, it is by host-budget.ts.
+// The back queues of one host, one per band and one for parked URLs, tied to the host's chunk rows and to the frontier log (step 7). Priority is
+// strict among the bands of discovery; between discovery and pages due for another visit the host's requests are split as configured, so
+// that neither ever waits for the other's end (DESIGN.md §4). Fairness between hosts is the shard's matter (host-schedule.ts). What is
+// parked is queued like everything else, and so as durable and as cheap, but gets no slot: when it leaves, it is by host-budget.ts.
 
 import type { HostKey, PartitionIndex } from '../base/units.ts';
+import { FreshnessSplit } from '../domain/split.ts';
 import { BackQueue, type ChunkStore } from './back-queue.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import type { StateReader } from './ports.ts';
@@ -10,6 +12,7 @@ import {
   BANDS,
   type Band,
   cursorsOf,
+  FRESHNESS,
   type HostRow,
   type Lane,
   PARKED,
@@ -20,10 +23,14 @@ import {
 /** Queue entries that all awake hosts of a shard hold in memory; the shard puts hosts to sleep when they grow too many (I10). */
 export interface Residency {
   entries: number;
+  /** Entries of pages due for another visit that hosts were given and have not done, since the start. */
+  visits: number;
 }
 
 /** Counters of URLs waiting, by lane. */
-const QUEUED = ['queued.0', 'queued.1', 'queued.2', 'parked.urls'] as const;
+const QUEUED = ['queued.0', 'queued.1', 'queued.2', 'parked.urls', 'queued.due'] as const;
+
+const FRESHNESS_FIRST: readonly Band[] = [FRESHNESS, 0, 1, 2];
 
 interface QueueIdentity {
   readonly hostKey: HostKey;
@@ -34,6 +41,8 @@ interface QueueServices {
   readonly stage: CheckpointStage;
   readonly residency: Residency;
   readonly reader: Pick<StateReader, 'chunk'>;
+  /** Percent of the requests that go to due pages while there is something to discover too; 1 … 99. */
+  readonly policy: { readonly freshnessShare: number };
 }
 
 export class HostQueues {
@@ -42,7 +51,9 @@ export class HostQueues {
   /** Entries of this host in `#residency`. */
   #resident = 0;
   readonly #id: QueueIdentity;
-  readonly #lanes: readonly [BackQueue, BackQueue, BackQueue, BackQueue];
+  /** By their numbers. */
+  readonly #lanes: readonly [BackQueue, BackQueue, BackQueue, BackQueue, BackQueue];
+  readonly #split: FreshnessSplit;
 
   constructor(services: QueueServices, id: QueueIdentity, row: HostRow | undefined) {
     this.#stage = services.stage;
@@ -50,12 +61,13 @@ export class HostQueues {
     this.#id = id;
     const open = (lane: Lane) =>
       new BackQueue(chunkStore(services, id, lane), cursorsOf(row, lane));
-    this.#lanes = [open(0), open(1), open(2), open(PARKED)];
+    this.#lanes = [open(0), open(1), open(2), open(PARKED), open(FRESHNESS)];
+    this.#split = new FreshnessSplit(services.policy.freshnessShare);
   }
 
   /** URLs that wait for their turn. */
   get length(): number {
-    return this.#lanes[0].length + this.#lanes[1].length + this.#lanes[2].length;
+    return this.#discovery + this.#lanes[FRESHNESS].length;
   }
 
   /** URLs that are parked. */
@@ -65,8 +77,9 @@ export class HostQueues {
 
   /** Entries held in memory. */
   get resident(): number {
-    const [first, second, third, parked] = this.#lanes;
-    return first.resident + second.resident + third.resident + parked.resident;
+    const [first, second, third, parked, due] = this.#lanes;
+    const discovery = first.resident + second.resident + third.resident;
+    return discovery + parked.resident + due.resident;
   }
 
   /** URLs that wait for their turn, by band. */
@@ -85,9 +98,16 @@ export class HostQueues {
     return cursors.tail === 0 ? undefined : cursors;
   }
 
+  /** Cursors of the pages due for another visit; undefined while there never were any. */
+  dueCursors(): QueueCursors | undefined {
+    const cursors = this.#lanes[FRESHNESS].cursors();
+    return cursors.tail === 0 ? undefined : cursors;
+  }
+
   /** Appends an entry; the frontier log gets it in the same commit. */
   push(band: Band, entry: Omit<QueueEntry, 'sequence'>): void {
     this.#append(band, entry);
+    if (band === FRESHNESS) this.#residency.visits += 1;
   }
 
   /** Sets an entry aside, behind those that are parked already. */
@@ -109,9 +129,11 @@ export class HostQueues {
     return entry;
   }
 
-  /** The next entry: the oldest of the best band that has one. */
+  /** The next entry: the oldest of the best band that has one, or of the due pages when it is their turn. */
   peek(): { readonly band: Band; readonly entry: QueueEntry } | undefined {
-    for (const band of BANDS) {
+    const isTheirTurn = this.#lanes[FRESHNESS].length > 0 && this.#split.isFreshnessNext;
+    const bands = isTheirTurn ? FRESHNESS_FIRST : BANDS;
+    for (const band of bands) {
       const entry = this.#lanes[band].peek();
       if (entry === undefined) continue;
       this.#count();
@@ -122,6 +144,10 @@ export class HostQueues {
 
   /** The head of a band is done. */
   advance(band: Band): void {
+    if (this.#discovery > 0 && this.#lanes[FRESHNESS].length > 0) {
+      this.#split.served(band === FRESHNESS ? 'freshness' : 'discovery');
+    }
+    if (band === FRESHNESS) this.#residency.visits -= 1;
     this.#remove(band);
   }
 
@@ -148,6 +174,10 @@ export class HostQueues {
     this.#lanes[lane].advance();
     this.#stage.count(QUEUED[lane], -1);
     this.#count();
+  }
+
+  get #discovery(): number {
+    return this.#lanes[0].length + this.#lanes[1].length + this.#lanes[2].length;
   }
 
   #count(): void {

@@ -13,12 +13,19 @@ import type { HostMessage, HostPlaceIdentity } from './messages.ts';
 import type { PageVerdict } from './page-outcome.ts';
 import type { FetchOutcome } from './ports.ts';
 import type { RobotsErrand } from './robots-errands.ts';
-import type { Band, QueueEntry } from './rows.ts';
+import type { Band, PageRow, QueueEntry } from './rows.ts';
 import type { HostServices } from './services.ts';
 
 /** A request to make, or in flight. */
 export type HostRequest =
-  | { readonly kind: 'page'; readonly url: string; readonly band: Band; readonly entry: QueueEntry }
+  | {
+      readonly kind: 'page';
+      readonly url: string;
+      readonly band: Band;
+      readonly entry: QueueEntry;
+      /** The page as it is stored, when it is visited once more. */
+      readonly prior: PageRow | undefined;
+    }
   | ({ readonly kind: 'robots' } & RobotsErrand);
 
 interface RequestOwner {
@@ -74,8 +81,7 @@ export class HostRequests {
         purpose: request.kind === 'page' ? request.entry.purpose : 'robots',
         url: request.url,
         addresses: list,
-        etag: undefined,
-        lastModified: undefined,
+        ...validatorsOf(request),
       },
       ended: (outcome) => {
         services.addresses.release(address);
@@ -134,4 +140,14 @@ export class HostRequests {
     pace.succeeded(endedMs, outcome.kind === 'response' ? outcome.responseMs : endedMs - startedMs);
     if (verdict.retryAfterMs > 0) pace.pause(outcome.endedMs, verdict.retryAfterMs);
   }
+}
+
+const NO_VALIDATORS = { etag: undefined, lastModified: undefined };
+
+/** A conditional request is made about a whole stored copy only: "not modified" must not stand for a part, an error or nothing. */
+function validatorsOf(request: HostRequest): Pick<PageRow, 'etag' | 'lastModified'> {
+  const prior = request.kind === 'page' ? request.prior : undefined;
+  if (prior?.status !== 200 || prior.pointer === undefined) return NO_VALIDATORS;
+  if (prior.truncated !== undefined) return NO_VALIDATORS;
+  return { etag: prior.etag, lastModified: prior.lastModified };
 }

@@ -9,6 +9,7 @@ import type { HostLedger } from './host-ledger.ts';
 import { HostPace } from './host-pace.ts';
 import type { HostQueues } from './host-queues.ts';
 import type { HostRobots } from './host-robots.ts';
+import type { HostVisits } from './host-visits.ts';
 import type { HostPlaceIdentity } from './messages.ts';
 import type { HostRow } from './rows.ts';
 import type { HostServices } from './services.ts';
@@ -44,6 +45,7 @@ export interface HostParts {
   readonly ledger: HostLedger;
   readonly addresses: HostAddresses;
   readonly budget: HostBudget;
+  readonly visits: HostVisits;
 }
 
 /**
@@ -65,6 +67,7 @@ export function hostRow(parts: HostParts, isContacted: boolean, clock: Clock): H
     crawlDelayMs: rulesKnown ? pace.crawlDelayMs : services.gapPolicyOf(id.host).maxCrawlDelayMs,
     counts: ledger.counts,
     parked: queues.parkedCursors(),
+    due: queues.dueCursors(),
     worth: budget.row(),
   };
 }

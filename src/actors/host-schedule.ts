@@ -1,47 +1,53 @@
 // Step 8: which host comes next. Every host that wants a slot stands in exactly one heap, by the time it may next be asked: one heap for
-// each priority band of its best URL, one for hosts in trouble, which wait for a retry, and one for hosts that have parked URLs only. Hosts that are due are taken band by band in
-// proportion to the weights, so urgent hosts come first and the least urgent still move (DESIGN.md §4, default 6:3:1). O(log n) each; a
-// million waiting hosts cost a few dozen bytes each, whether their actors are awake or not.
+// each band of its next URL, one for hosts in trouble, which wait for a retry, and one for hosts that have parked URLs only. Hosts that
+// are due are taken band by band in proportion to the weights, so urgent hosts come first and the least urgent still move; hosts whose
+// next URL is a page due for another visit get their share of the slots, no more and no less while both kinds wait (DESIGN.md §4, default
+// 6:3:1 and 80:20). O(log n) each; a million waiting hosts cost a few dozen bytes each, whether their actors are awake or not.
 
 import { assert } from '../base/assert.ts';
 import { IndexedHeap } from '../base/heap.ts';
 import type { HostKey, MonotonicMs } from '../base/units.ts';
 import { hostKey as brandHostKey } from '../base/units.ts';
+import { FreshnessSplit } from '../domain/split.ts';
 import type { WaitReason } from './host-pace.ts';
-import type { Band } from './rows.ts';
+import { BANDS, type Band, FRESHNESS } from './rows.ts';
 
 /** Shares of the bands among the slots given out while all have hosts that are due; each at least 1. */
 export type BandWeights = readonly [number, number, number];
 
 const BACKOFF = 3;
-const REVIEW = 4;
+const REVIEW = 5;
+const HEAPS = 6;
+/** The heaps but that of pages due for another visit; hosts in trouble have something to discover as a rule. */
+const DISCOVERY: readonly number[] = [0, 1, 2, BACKOFF, REVIEW];
 /** More due hosts than this in one heap are not counted: the front is then large enough for any rate. */
 const DUE_COUNT_MAX = 10_000;
 
 export interface ScheduleCounts {
   /** Hosts waiting for their ordinary gap or due now, by band. */
-  readonly byBand: readonly [number, number, number];
+  readonly byBand: readonly [number, number, number, number];
   /** Hosts waiting for a retry after trouble. */
   readonly backingOff: number;
   /** Hosts that have parked URLs only and wait for their review. */
   readonly reviewing: number;
 }
 
-type PerHeap<One> = readonly [One, One, One, One, One];
-
 export class HostSchedule {
-  readonly #heaps: PerHeap<IndexedHeap>;
+  /** By band; those of hosts in trouble and under review are numbered beside them. */
+  readonly #heaps: readonly IndexedHeap[];
   /** Which heap a host stands in is asked of the heaps themselves: no second index to keep true. */
-  readonly #weights: PerHeap<number>;
+  readonly #weights: readonly number[];
+  readonly #split: FreshnessSplit;
   /** Credits of the weighted round; refilled when every band with a due host has used its own up. */
-  readonly #credits: [number, number, number, number, number];
+  readonly #credits: number[];
 
-  constructor(weights: BandWeights) {
+  /** @param freshnessShare percent of the slots for pages due for another visit, 1 … 99 */
+  constructor(weights: BandWeights, freshnessShare: number) {
     for (const weight of weights) assert(weight >= 1, () => `band weight ${weight}`);
-    const heap = (): IndexedHeap => new IndexedHeap();
-    this.#heaps = [heap(), heap(), heap(), heap(), heap()];
-    this.#weights = [...weights, 1, 1];
-    this.#credits = [...weights, 1, 1];
+    this.#heaps = Array.from({ length: HEAPS }, () => new IndexedHeap());
+    this.#weights = [...weights, 1, 0, 1];
+    this.#credits = [...this.#weights];
+    this.#split = new FreshnessSplit(freshnessShare);
   }
 
   get size(): number {
@@ -49,15 +55,15 @@ export class HostSchedule {
   }
 
   counts(): ScheduleCounts {
-    const [first, second, third, fourth, fifth] = this.#heaps;
-    const byBand = [first.size, second.size, third.size] as const;
-    return { byBand, backingOff: fourth.size, reviewing: fifth.size };
+    const sizeOf = (at: number): number => this.#heap(at).size;
+    const byBand = [sizeOf(0), sizeOf(1), sizeOf(2), sizeOf(FRESHNESS)] as const;
+    return { byBand, backingOff: sizeOf(BACKOFF), reviewing: sizeOf(REVIEW) };
   }
 
   /** Places a host, or moves it. */
   put(hostKey: HostKey, atMs: MonotonicMs, band: Band, reason: WaitReason): void {
     const heap = reason === 'backoff' ? BACKOFF : reason === 'review' ? REVIEW : band;
-    for (let other = 0; other <= REVIEW; other += 1) {
+    for (let other = 0; other < HEAPS; other += 1) {
       if (other !== heap) this.#heap(other).remove(hostKey);
     }
     this.#heap(heap).set(hostKey, atMs);
@@ -101,7 +107,7 @@ export class HostSchedule {
   /** The earliest time of a host that waits for its ordinary gap alone; Infinity when there is none. */
   nextGapMs(): number {
     let earliest = Infinity;
-    for (let band = 0; band < BACKOFF; band += 1) {
+    for (const band of BANDS) {
       const heap = this.#heap(band);
       if (heap.size > 0) earliest = Math.min(earliest, heap.peekPriority());
     }
@@ -109,18 +115,32 @@ export class HostSchedule {
   }
 
   #choose(nowMs: MonotonicMs): IndexedHeap | undefined {
+    if (!this.#hasDue(FRESHNESS, nowMs)) return this.#chooseDiscovery(nowMs);
+    if (DISCOVERY.some((at) => this.#hasDue(at, nowMs))) {
+      const kind = this.#split.isFreshnessNext ? 'freshness' : 'discovery';
+      this.#split.served(kind);
+      if (kind === 'discovery') return this.#chooseDiscovery(nowMs);
+    }
+    return this.#heap(FRESHNESS);
+  }
+
+  #hasDue(at: number, nowMs: MonotonicMs): boolean {
+    const heap = this.#heap(at);
+    return heap.size > 0 && heap.peekPriority() <= nowMs;
+  }
+
+  #chooseDiscovery(nowMs: MonotonicMs): IndexedHeap | undefined {
     for (let round = 0; round < 2; round += 1) {
       let anyDue = false;
-      for (let at = 0; at <= REVIEW; at += 1) {
-        const heap = this.#heap(at);
-        if (heap.size === 0 || heap.peekPriority() > nowMs) continue;
+      for (const at of DISCOVERY) {
+        if (!this.#hasDue(at, nowMs)) continue;
         anyDue = true;
         if ((this.#credits[at] as number) <= 0) continue;
         this.#credits[at] = (this.#credits[at] as number) - 1;
-        return heap;
+        return this.#heap(at);
       }
       if (!anyDue) return undefined;
-      for (let at = 0; at <= REVIEW; at += 1) this.#credits[at] = this.#weights[at] as number;
+      for (const at of DISCOVERY) this.#credits[at] = this.#weights[at] as number;
     }
     return undefined;
   }

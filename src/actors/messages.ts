@@ -1,7 +1,7 @@
 // Every message of the crawl (STYLE.md 9): unions on `kind`, commands imperative, facts past, plain encodable data. Messages between
 // shards travel packed in batches; messages between a shard and its host actors stay in one thread.
 
-import type { HostKey, MonotonicMs, PartitionIndex, UrlKey } from '../base/units.ts';
+import type { HostKey, MonotonicMs, PartitionIndex, UrlKey, WallMs } from '../base/units.ts';
 import type { RobotsUnreachableReason } from '../domain/robots-policy.ts';
 import type { PageSeen } from './host-budget.ts';
 import type { WaitReason } from './host-pace.ts';
@@ -108,6 +108,12 @@ export interface WorkToken {
   applied(): void;
 }
 
+/** A work token that is also told of pages that could not be taken now. */
+export interface VisitToken extends WorkToken {
+  /** Some page's last visit is not durable yet: all of them are offered once more, later. */
+  refused(): void;
+}
+
 /** Messages a host actor receives. */
 export type HostMessage =
   /** Step 5: links for this host that the Bloom filter does not know, or that are respelled. */
@@ -115,6 +121,13 @@ export type HostMessage =
       readonly kind: 'offer-urls';
       readonly links: readonly RoutedLink[];
       readonly token: WorkToken;
+    }
+  /** From step 10 back to 6: pages of this host are due for another visit. */
+  | {
+      readonly kind: 'visit-pages';
+      readonly dueAt: WallMs;
+      readonly urlKeys: readonly UrlKey[];
+      readonly token: VisitToken;
     }
   /** Step 8: the schedule gives the host a fetch slot. Answered by `start-fetch` or `slot-returned`. */
   | { readonly kind: 'take-slot' }
@@ -152,6 +165,8 @@ export type ShardMessage =
   /** The timer for the next host that becomes due. */
   | { readonly kind: 'wake' }
   | { readonly kind: 'parse-next' }
+  /** The timer for pages due for another visit. */
+  | { readonly kind: 'look-for-due' }
   /** The guarded pool is done with a page. */
   | {
       readonly kind: 'page-parsed';

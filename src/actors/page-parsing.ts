@@ -84,7 +84,8 @@ export class PageParsing {
   /** A page is durable: its links may be followed now. An exact duplicate was not entered in the unparsed log and is not parsed. */
   pageCommitted(page: PageCheckpoint, receipt: PageReceipt): void {
     const { stage, waiting } = this.#options;
-    if (receipt.duplicateOf !== undefined) {
+    const isFirst = page.prior === undefined;
+    if (receipt.duplicateOf !== undefined && isFirst) {
       stage.count('duplicates.exact');
       if (receipt.duplicateOf !== page.url) this.#seen(page.url, { isNew: false, form: 0 });
     }
@@ -94,7 +95,8 @@ export class PageParsing {
     const { status, headers, body } = page.response;
     const { hostKey, urlKey, url, depth, hops } = page;
     const { unparsedId } = receipt;
-    waiting.add({ unparsedId, hostKey, urlKey, url, depth, hops, purpose, status, headers, body });
+    const parts = { purpose, status, headers, body, isFirst };
+    waiting.add({ unparsedId, hostKey, urlKey, url, depth, hops, ...parts });
   }
 
   /** The guarded pool is done with a page. */
@@ -171,7 +173,9 @@ export class PageParsing {
     const base = parseBase(page.url);
     assert(base !== undefined, () => `a stored page without a URL: ${page.url}`);
     const { text } = outlinks;
-    if (text !== undefined) this.#seen(page.url, { isNew: true, form: text.form });
+    if (text !== undefined && page.isFirst !== false) {
+      this.#seen(page.url, { isNew: true, form: text.form });
+    }
     const source = {
       base: outlinks.base,
       host: base.host,

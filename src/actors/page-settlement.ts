@@ -8,7 +8,7 @@ import type { FailureKind } from '../domain/failure.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import { isParsed, isRetried, type PageVerdict, redirectTarget } from './page-outcome.ts';
 import type { FetchOutcome, PageCheckpoint } from './ports.ts';
-import type { QueueEntry } from './rows.ts';
+import type { PageRow, QueueEntry } from './rows.ts';
 import type { HostServices } from './services.ts';
 
 export interface Settlement {
@@ -36,6 +36,7 @@ export function settlePage(
   entry: QueueEntry,
   outcome: FetchOutcome,
   verdict: PageVerdict,
+  prior: PageRow | undefined,
 ): Settlement {
   const { stage } = services;
   stage.count('fetched');
@@ -43,7 +44,9 @@ export function settlePage(
     stage.count(`status.${outcome.status}`);
     stage.count('bytes', outcome.payload.byteLength);
   }
-  if (verdict.failure !== undefined && isRetried(verdict.failure, entry)) {
+  // A page that failed last time is asked once: its next visits come at growing distances, and each failure slows its whole host.
+  const hasMissed = (prior?.visit?.missed ?? 0) > 0;
+  if (verdict.failure !== undefined && !hasMissed && isRetried(verdict.failure, entry)) {
     stage.count(`retries.${verdict.failure}`);
     return retried({ ...entry, attempts: entry.attempts + 1 });
   }
@@ -57,14 +60,41 @@ export function settlePage(
   const tooMany = target !== undefined && (!hopsLeft || target === entry.url);
   const failure = tooMany ? 'too-many-redirects' : verdict.failure;
   if (failure !== undefined) stage.count(`failures.${failure}`);
-  const stored = outcome.kind === 'response' && outcome.status === 200;
-  if (stored) stage.count(entry.purpose === 'sitemap' ? 'sitemaps' : 'pages');
+  const stored = countStored(services, entry, outcome, { failure, prior });
   return {
-    page: pageOf(services, id, entry, outcome, { failure, target }),
+    page: pageOf(services, id, entry, outcome, { failure, target, prior }),
     again: undefined,
-    stored: stored && entry.purpose === 'page',
+    stored,
     failed: failure !== undefined,
   };
+}
+
+/**
+ * Keeps the number of stored pages what it says: rows with status 200. Another visit adds none, unless the page was not there before, and
+ * takes one away when the page has become something else; a visit that failed leaves the stored copy.
+ * @returns true for a page that is stored for the first time
+ */
+function countStored(
+  { stage }: SettlementServices,
+  entry: QueueEntry,
+  outcome: FetchOutcome,
+  known: { readonly failure: FailureKind | undefined; readonly prior: PageRow | undefined },
+): boolean {
+  const status = outcome.kind === 'response' ? outcome.status : 0;
+  const wasStored = known.prior?.status === 200;
+  const name = entry.purpose === 'sitemap' ? 'sitemaps' : 'pages';
+  if (status === 200) {
+    if (!wasStored) stage.count(name);
+    return !wasStored && entry.purpose === 'page';
+  }
+  if (wasStored && replacesCopy(status, known.failure)) stage.count(name, -1);
+  return false;
+}
+
+/** True when the answer to another visit takes the place of the stored copy: the page is gone, or leads elsewhere. */
+export function replacesCopy(status: number, failure: FailureKind | undefined): boolean {
+  if (failure !== undefined && failure !== 'too-many-redirects') return false;
+  return status === 404 || status === 410 || (status >= 200 && status < 400 && status !== 304);
 }
 
 function retried(entry: QueueEntry): Settlement {
@@ -77,7 +107,11 @@ function pageOf(
   id: { readonly hostKey: HostKey; readonly partition: PartitionIndex },
   entry: QueueEntry,
   outcome: FetchOutcome,
-  result: { readonly failure: FailureKind | undefined; readonly target: string | undefined },
+  result: {
+    readonly failure: FailureKind | undefined;
+    readonly target: string | undefined;
+    readonly prior: PageRow | undefined;
+  },
 ): PageCheckpoint {
   return {
     hostKey: id.hostKey,
@@ -92,5 +126,6 @@ function pageOf(
     redirectTo: result.target,
     parse: result.failure === undefined && isParsed(outcome, entry.purpose),
     purpose: entry.purpose,
+    prior: result.prior,
   };
 }

@@ -19,6 +19,8 @@ export interface PageToParse {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: Uint8Array;
+  /** False for a page that was parsed after an earlier visit; not known of pages of an earlier run. */
+  readonly isFirst?: boolean;
 }
 
 /** A parsed page whose outlinks are on their way. */

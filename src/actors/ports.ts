@@ -112,6 +112,39 @@ export interface PageCheckpoint {
   readonly parse: boolean;
   /** Robots answers are archived, but make no page row; duplicates are looked for among pages only. */
   readonly purpose: FetchPurpose;
+  /** The page's row as it was when the request started, on another visit than the first. */
+  readonly prior: PageRow | undefined;
+}
+
+/** A page and when it is due for another visit: enters the schedule on disk, table `due`. */
+export interface DueCheckpoint extends UrlPlace {
+  readonly dueAt: WallMs;
+}
+
+/** Names a row of the schedule: pages of one partition that are due at one time. */
+export interface DueRowPlace {
+  readonly partition: PartitionIndex;
+  readonly dueAt: WallMs;
+  /** Rows of one time are numbered, since each holds a bounded number of pages. */
+  readonly number: number;
+}
+
+/** A row of the schedule, oldest entry first. */
+export interface DueRow extends DueRowPlace {
+  readonly pages: readonly { readonly hostKey: HostKey; readonly urlKey: UrlKey }[];
+}
+
+/** The first so many pages of a row have entered their hosts' queues. */
+export interface DueRowTaken extends DueRowPlace {
+  readonly count: number;
+}
+
+/** What is due now, and when more will be. */
+export interface DueLook {
+  /** Earliest first. */
+  readonly rows: readonly DueRow[];
+  /** Time of the earliest row that was not due; Infinity when there is none. */
+  readonly nextAt: number;
 }
 
 /** A newly accepted URL, for the frontier log. */
@@ -193,6 +226,9 @@ export interface CheckpointBatch {
   readonly parsedIds: readonly number[];
   /** Rows of committed pages to replace: what was found out about a page after its commit. */
   readonly pageRows: readonly (UrlPlace & { readonly row: PageRow })[];
+  /** Visits put off without a request; those that follow from `pages` are not among them. */
+  readonly due: readonly DueCheckpoint[];
+  readonly dueTaken: readonly DueRowTaken[];
   readonly audit: readonly AuditEntry[];
   /** Increments of the crawl's durable counters, by stable name, for example `skipped.robots`. */
   readonly counters: Readonly<Record<string, number>>;
@@ -274,6 +310,15 @@ export interface StateReader {
     readonly row: HostRow;
   }>;
   unparsed(owns: (partition: PartitionIndex) => boolean): Iterable<UnparsedPage>;
+  /** Rows of the schedule that are due at `now`, of committed state only, `rowsMax` at most; those that `isTaken` are passed over. */
+  due(
+    owns: (partition: PartitionIndex) => boolean,
+    look: {
+      readonly now: WallMs;
+      readonly rowsMax: number;
+      readonly isTaken: (row: DueRowPlace) => boolean;
+    },
+  ): DueLook;
   body(pointer: BodyPointer): StoredBody | undefined;
 }
 

@@ -9,6 +9,7 @@ import { ZERO_COUNTS } from './host-counts.ts';
 import type { ChunkCheckpoint, DiscoveredCheckpoint } from './ports.ts';
 import {
   cursorsOf,
+  FRESHNESS,
   type HostRow,
   LANES,
   type Lane,
@@ -71,9 +72,11 @@ export function recoverQueues(input: QueueRecoveryInput): QueueRecovery {
   const [first, second, third] = recovered.map(({ cursors }) => cursors);
   const queues = [first, second, third] as unknown as HostRow['queues'];
   const { cursors: parked } = recovered[PARKED] as (typeof recovered)[number];
+  const { cursors: due, count: visits } = recovered[FRESHNESS] as (typeof recovered)[number];
   // An existing row counted its discoveries itself, in the commit that logged them or the next one.
-  const discovered = before.counts.discovered + (input.row === undefined ? added : 0);
-  return { row: { ...before, queues, parked, counts: { ...before.counts, discovered } }, chunks };
+  const discovered = before.counts.discovered + (input.row === undefined ? added - visits : 0);
+  const counts = { ...before.counts, discovered };
+  return { row: { ...before, queues, parked, due, counts }, chunks };
 }
 
 /** The band's entries that are neither done nor in a chunk row. */

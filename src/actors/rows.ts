@@ -4,16 +4,19 @@
 
 import type { PartitionIndex, UrlKey, WallMs } from '../base/units.ts';
 import type { FailureKind } from '../domain/failure.ts';
+import type { VisitState } from '../domain/recrawl.ts';
 import type { HostTally } from '../domain/url-budget.ts';
 
-/** Priority bands of the front queue: 0 is Q1, the most urgent; 2 is Q3. */
-export type Band = 0 | 1 | 2;
-export const BANDS: readonly Band[] = [0, 1, 2];
+/** Bands of the front queue: 0 is Q1, the most urgent, 2 is Q3; the last holds pages that are due for another visit. */
+export type Band = 0 | 1 | 2 | 4;
+/** The band of pages that are due for another visit. Its entries are hints: the page's own row says whether it is due still. */
+export const FRESHNESS = 4;
+export const BANDS: readonly Band[] = [0, 1, 2, FRESHNESS];
 
 /** A queue of a host: one for each band, and one for URLs over their budget, which no slot is given to. */
 export type Lane = Band | 3;
 export const PARKED = 3;
-export const LANES: readonly Lane[] = [0, 1, 2, PARKED];
+export const LANES: readonly Lane[] = [0, 1, 2, PARKED, FRESHNESS];
 
 /** One URL waiting in a host's back queue. */
 export interface QueueEntry {
@@ -60,6 +63,8 @@ export interface HostRow {
   readonly counts: HostCounts;
   /** Cursors of the queue of parked URLs; undefined while none was ever parked. */
   readonly parked?: QueueCursors | undefined;
+  /** Cursors of the queue of pages due for another visit; undefined while none ever was. */
+  readonly due?: QueueCursors | undefined;
   /** What the host's URLs have been worth; undefined in rows of older versions. */
   readonly worth?: HostWorthRow | undefined;
 }
@@ -68,8 +73,9 @@ const NO_CURSORS: QueueCursors = { head: 0, chunkEnd: 0, tail: 0 };
 
 /** The cursors of any of a host's queues; those of an empty queue when the row, or the lane in it, is missing. */
 export function cursorsOf(row: HostRow | undefined, lane: Lane): QueueCursors {
-  const cursors = lane === PARKED ? row?.parked : row?.queues[lane];
-  return cursors ?? NO_CURSORS;
+  if (lane === PARKED) return row?.parked ?? NO_CURSORS;
+  if (lane === FRESHNESS) return row?.due ?? NO_CURSORS;
+  return row?.queues[lane] ?? NO_CURSORS;
 }
 
 /** True when URLs of the host wait for their turn or are parked. */
@@ -142,4 +148,6 @@ export interface PageRow {
   readonly redirectTo: string | undefined;
   readonly etag: string | undefined;
   readonly lastModified: string | undefined;
+  /** When it is visited again; undefined in rows from before there was a recrawl. */
+  readonly visit: VisitState | undefined;
 }

@@ -3,6 +3,7 @@
 
 import type { MonotonicMs, UrlKey, WallMs } from '../base/units.ts';
 import type { GapPolicy } from '../domain/politeness.ts';
+import type { RecrawlPolicy } from '../domain/recrawl.ts';
 import type { UrlBudgetOptions } from '../domain/url-budget.ts';
 import type { UrlShape } from '../domain/url-shape.ts';
 import type { ActorRef } from '../runtime/actor.ts';
@@ -37,6 +38,9 @@ export interface CrawlPolicy {
   /** How long parked URLs wait for their first review; twice as long for each further one, up to `reviewMsMax`. */
   readonly reviewMsMin: number;
   readonly reviewMsMax: number;
+  readonly recrawl: RecrawlPolicy;
+  /** Percent of a host's requests for pages due for another visit while it has something to discover too; 1 … 99. */
+  readonly freshnessShare: number;
 }
 
 /** Budget of requests per IP address, shared by all threads of the process. */

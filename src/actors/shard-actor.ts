@@ -15,6 +15,7 @@ import type { InjectedUrl, RoutedLink, ShardMessage } from './messages.ts';
 import { PageParsing } from './page-parsing.ts';
 import { ParseStage } from './parse-stage.ts';
 import type { StorageEvent } from './ports.ts';
+import { RecrawlDesk } from './recrawl-desk.ts';
 import { RobotsCounter } from './robots-counter.ts';
 import type { ShardOptions, ShardPorts, ShardStatus } from './shard-ports.ts';
 import { CountdownToken } from './work-token.ts';
@@ -38,10 +39,11 @@ export class ShardActor implements Actor<ShardMessage> {
   readonly gate: FetchGate;
   readonly stage: CheckpointStage;
   /** Counted by the host actors. */
-  readonly residency: Residency = { entries: 0 };
+  readonly residency: Residency = { entries: 0, visits: 0 };
   readonly #parse: ParseStage;
   readonly #exchange: LinkExchange;
   readonly #parsing: PageParsing;
+  readonly #recrawl: RecrawlDesk;
   /** What host actors are lent for their robots errands. */
   readonly robots: RobotsCounter;
   #paused = false;
@@ -60,7 +62,7 @@ export class ShardActor implements Actor<ShardMessage> {
     this.#options = options;
     this.#ports = ports;
     this.#context = context;
-    this.schedule = new HostSchedule(options.bandWeights);
+    this.schedule = new HostSchedule(options.bandWeights, options.freshnessShare);
     this.gate = new FetchGate(ports.fetch, options.slotsMax, () => this.#queuePump());
     this.stage = new CheckpointStage(ports.checkpoint, {
       pageCommitted: (page, receipt) => this.#parsing.pageCommitted(page, receipt),
@@ -84,6 +86,12 @@ export class ShardActor implements Actor<ShardMessage> {
       exchange: this.#exchange,
       ports,
       productToken: options.productToken,
+    });
+    this.#recrawl = new RecrawlDesk({
+      stage: this.stage,
+      residency: this.residency,
+      reader: ports.reader,
+      offerHost: (host, message) => ports.offerHost(host, message),
     });
     this.robots = new RobotsCounter({
       shard: options.shard,
@@ -118,6 +126,9 @@ export class ShardActor implements Actor<ShardMessage> {
       case 'parse-next':
         this.#parseQueued = false;
         this.#parseNext();
+        break;
+      case 'look-for-due':
+        this.#lookForDue();
         break;
       case 'page-parsed':
         this.#parsing.pageParsed(message.unparsedId, message.outcome);
@@ -193,6 +204,7 @@ export class ShardActor implements Actor<ShardMessage> {
       due: this.schedule.countDue(nowMs),
       nextGapInMs: Math.max(this.schedule.nextGapMs() - nowMs, 0),
       nextInMs: Math.max(this.schedule.nextMs() - nowMs, 0),
+      dueInMs: this.#recrawl.dueInMs(this.#context.wallNow()),
       parseBacklog: this.#parsing.backlog,
       pendingBytes: this.stage.pendingBytes(),
       linksWaiting: this.#exchange.waiting,
@@ -215,10 +227,20 @@ export class ShardActor implements Actor<ShardMessage> {
       this.schedule.put(hostKey, atMs, 0, hasQueued ? 'gap' : 'review');
       hosts += 1;
     }
+    if (this.#options.recrawls) {
+      this.#recrawl.open(owns);
+      this.#lookForDue();
+    }
     this.#parse.recover(reader.unparsed(owns));
     this.#queueParse();
     this.#queuePump();
     return hosts;
+  }
+
+  #lookForDue(): void {
+    const isHeld = this.#paused || this.#storageFailed;
+    const inMs = isHeld ? RETRY_MS * 100 : this.#recrawl.look(this.#context.wallNow());
+    if (!this.#draining) this.#context.after(inMs, { kind: 'look-for-due' });
   }
 
   #inject(urls: readonly InjectedUrl[]): void {

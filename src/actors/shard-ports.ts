@@ -16,6 +16,10 @@ export interface ShardOptions {
   /** Requests in flight, at most. */
   readonly slotsMax: number;
   readonly bandWeights: BandWeights;
+  /** Percent of the slots for pages due for another visit while there is something to discover too; 1 … 99. */
+  readonly freshnessShare: number;
+  /** Visits pages again when they are due. */
+  readonly recrawls: boolean;
   /** Longest time something staged waits for its batch to close, milliseconds. */
   readonly flushMs: number;
   /** Bytes awaiting their commit above which no new request is started. */
@@ -57,7 +61,7 @@ export interface ShardStatus {
   /** True when nothing is staged, uncommitted, unparsed or on its way to another shard. */
   readonly quiet: boolean;
   /** Hosts waiting for their gap, by band. */
-  readonly waiting: readonly [number, number, number];
+  readonly waiting: readonly [number, number, number, number];
   readonly backingOff: number;
   /** Hosts that await a DNS or robots answer of another. */
   readonly awaiting: number;
@@ -67,6 +71,8 @@ export interface ShardStatus {
   readonly nextGapInMs: number;
   /** The same including hosts in trouble. */
   readonly nextInMs: number;
+  /** Milliseconds until the next page is due for another visit; Infinity when none is, or pages are not visited again. */
+  readonly dueInMs: number;
   readonly parseBacklog: number;
   readonly pendingBytes: number;
   readonly linksWaiting: number;

@@ -5,11 +5,11 @@
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import type { DeniedCheckpoint, StateReader } from './ports.ts';
-import type { HostRow, Lane, QueueEntry, RobotsRow } from './rows.ts';
+import type { HostRow, Lane, PageRow, QueueEntry, RobotsRow } from './rows.ts';
 
 /** What host actors read; the same methods as `StateReader`, less those that only a start needs. */
 export class StagedReader
-  implements Omit<StateReader, 'hostsWithWork' | 'unparsed' | 'body' | 'page'>
+  implements Omit<StateReader, 'hostsWithWork' | 'unparsed' | 'body' | 'due'>
 {
   readonly #stage: CheckpointStage;
   readonly #reader: StateReader;
@@ -21,6 +21,12 @@ export class StagedReader
 
   host(hostKey: HostKey, partition: PartitionIndex): HostRow | undefined {
     return this.#stage.stagedHost(hostKey) ?? this.#reader.host(hostKey, partition);
+  }
+
+  /** The row of a page; undefined also while a visit of it is staged, since what its row will say is not known before. */
+  page(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): PageRow | undefined {
+    if (this.#stage.hasStagedPage(urlKey)) return undefined;
+    return this.#reader.page(hostKey, partition, urlKey);
   }
 
   robots(hostKey: HostKey, partition: PartitionIndex): readonly RobotsRow[] {

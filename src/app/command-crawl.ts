@@ -250,8 +250,8 @@ class CrawlRun {
       queued: QUEUED.reduce((total, name) => total + Math.max(counters.get(name) ?? 0, 0), 0),
       inFlight: sum(({ inFlight }) => inFlight),
       hostsReady: sum(({ due }) => due),
-      hostsWaiting: sum(
-        ({ waiting, backingOff }) => waiting[0] + waiting[1] + waiting[2] + backingOff,
+      hostsWaiting: sum(({ waiting, backingOff }) =>
+        waiting.reduce((all, hosts) => all + hosts, backingOff),
       ),
       pagesPerSecond: seconds > 0 ? (pages - (before.get('pages') ?? 0)) / seconds : 0,
       bytes: counters.get('bytes') ?? 0,
@@ -296,7 +296,7 @@ function listenToSignals(ending: Ending): () => void {
 }
 
 /** Counters of URLs waiting, by band (actors/host-queues.ts). */
-const QUEUED = ['queued.0', 'queued.1', 'queued.2'];
+const QUEUED = ['queued.0', 'queued.1', 'queued.2', 'queued.due'];
 
 /** DESIGN.md §9. */
 const EXIT_STOPPED_AT_ONCE = 130;

@@ -20,7 +20,8 @@ export class CrawlMonitor {
   isDone(statuses: readonly ShardStatus[], nowMs: number): boolean {
     const busy = statuses.some((status) => !status.quiet || status.inFlight > 0);
     const due = statuses.some(
-      ({ nextGapInMs, nextInMs }) => nextGapInMs !== Infinity || nextInMs <= this.#lingerMs,
+      ({ nextGapInMs, nextInMs, dueInMs }) =>
+        nextGapInMs !== Infinity || Math.min(nextInMs, dueInMs) <= this.#lingerMs,
     );
     if (busy || due || statuses.length === 0) {
       this.#quietRounds = 0;

@@ -76,7 +76,7 @@ function shardOverview({ status, load }: ShardNews): ShardOverview {
     shard: status.shard,
     inFlight: status.inFlight,
     hostsReady: status.due,
-    hostsWaiting: status.waiting[0] + status.waiting[1] + status.waiting[2],
+    hostsWaiting: status.waiting.reduce((all, hosts) => all + hosts),
     hostsBackingOff: status.backingOff,
     hostsActive: load.hostsActive,
     parseBacklog: status.parseBacklog,

@@ -11,6 +11,7 @@ import type { CrawlConfig } from '../config/options.ts';
 import { createIdentityRules, type IdentityRules } from '../domain/canonical-query.ts';
 import { parsePermittedHours } from '../domain/permitted-hours.ts';
 import type { GapPolicy } from '../domain/politeness.ts';
+import type { RecrawlPolicy } from '../domain/recrawl.ts';
 import { Ring } from '../domain/ring.ts';
 import { Scope } from '../domain/scope.ts';
 import { TrackingParameters } from '../domain/tracking-parameters.ts';
@@ -47,6 +48,8 @@ export function shardPlanOf(
       productToken: PRODUCT_TOKEN,
       slotsMax: Math.max(Math.floor(config.concurrency / shards), 1),
       bandWeights: bandWeightsOf(config.bandWeights),
+      freshnessShare: config.freshnessShare,
+      recrawls: config.continuous || config.recrawl,
       flushMs: Math.min(config.commitWindowMs, 40),
       pendingBytesMax: bodies,
       backlogBytesMax: bodies,
@@ -68,6 +71,8 @@ export function shardPlanOf(
       },
       reviewMsMin: config.parkedReviewSeconds * 1_000,
       reviewMsMax: Math.max(REVIEW_MS_MAX, config.parkedReviewSeconds * 1_000),
+      recrawl: recrawlPolicyOf(config),
+      freshnessShare: config.freshnessShare,
     },
     gapPolicyOf: (host) => gapPolicyOf(config, overrides.of(host)),
     isOptedOut,
@@ -83,6 +88,16 @@ export function shardPlanOf(
     partitions,
     shardOf: (partition: PartitionIndex) => ring.ownerOf(partition),
     hostsActiveMax: config.activeHostsMax,
+  };
+}
+
+/** Bounds of the time between two visits of a page. */
+export function recrawlPolicyOf(config: CrawlConfig): RecrawlPolicy {
+  const { recrawlFirstSeconds, recrawlLeastSeconds, recrawlLongestSeconds } = config;
+  return {
+    firstMs: recrawlFirstSeconds * 1_000,
+    leastMs: recrawlLeastSeconds * 1_000,
+    longestMs: recrawlLongestSeconds * 1_000,
   };
 }
 

@@ -35,7 +35,7 @@ import { isShardPeerMessage } from './peer-messages.ts';
 import { answerQuery } from './shard-inspection.ts';
 import { ShardNetworks } from './shard-networks.ts';
 import { ShardOptOut } from './shard-opt-out.ts';
-import { fetchLimitsOf, shardPlanOf } from './shard-plan.ts';
+import { fetchLimitsOf, recrawlPolicyOf, shardPlanOf } from './shard-plan.ts';
 import type {
   FromShardThread,
   ShardThreadGift,
@@ -202,6 +202,7 @@ function openStorage(plan: ShardThreadPlan, shard: () => RunningShard): OpenedSt
     dir: plan.config.dataDir,
     partitions: plan.partitions,
     warcPrefix: WARC_PREFIX,
+    recrawl: recrawlPolicyOf(plan.config),
     onEvent: (event) => shard().tell({ kind: 'storage', event }),
     onSeenRuns: (change) => {
       store?.replaceRuns(change.removed, change.added);

@@ -35,6 +35,7 @@ export function conflictsOf(config: CrawlConfig, origins: Origins): Problem[] {
   const rules = new ConflictRules(config, origins);
   rules.checkGaps();
   rules.checkSizes();
+  rules.checkIntervals();
   rules.checkSocket();
   rules.checkIdentity();
   return rules.problems;
@@ -80,6 +81,22 @@ class ConflictRules {
         `: decodedBytesMax (${decodedBytesMax}) is less than ` +
           `bodyBytesMax (${bodyBytesMax}); set both`,
       );
+    }
+  }
+
+  checkIntervals(): void {
+    const { recrawlFirstSeconds, recrawlLeastSeconds, recrawlLongestSeconds } = this.#config;
+    if (recrawlLeastSeconds > recrawlLongestSeconds) {
+      const what = ` ${recrawlLeastSeconds}: more than the longest, ${recrawlLongestSeconds}`;
+      this.#complain(['recrawlLeastSeconds', 'recrawlLongestSeconds'], what);
+    } else if (
+      recrawlFirstSeconds < recrawlLeastSeconds ||
+      recrawlFirstSeconds > recrawlLongestSeconds
+    ) {
+      const what =
+        ` ${recrawlFirstSeconds}: not between the least and the longest, ` +
+        `${recrawlLeastSeconds} and ${recrawlLongestSeconds}`;
+      this.#complain(['recrawlFirstSeconds', 'recrawlLeastSeconds', 'recrawlLongestSeconds'], what);
     }
   }
 

@@ -15,6 +15,9 @@ import {
 import { BOOLEAN, choice, decimal, integer, list } from './value-kind.ts';
 
 const COUNT_MAX = Number.MAX_SAFE_INTEGER;
+const DAY_S = 86_400;
+/** Between two visits of a page, seconds: a second, so that a visit is durable before the next, to ten years. */
+const INTERVAL_BOUNDS = { min: 1, max: 3_650 * DAY_S };
 
 /** What to crawl. */
 export const SCOPE_OPTIONS = {
@@ -79,7 +82,7 @@ export const SCOPE_OPTIONS = {
   continuous: option(BOOLEAN, false, {
     group: 'What to crawl',
     flag: '--continuous',
-    doc: 'Keep going when there is nothing left to fetch: wait for new work.',
+    doc: 'Keep going: visit pages again when they are due, and wait for new work.',
   }),
   sitemaps: option(BOOLEAN, true, {
     group: 'What to crawl',
@@ -124,6 +127,41 @@ export const SCOPE_OPTIONS = {
     doc:
       'Query parameters that are no part of the identity of a page, besides the ' +
       'well-known ones (utm_*, gclid …).',
+  }),
+} as const;
+
+/** When pages are visited again. */
+export const FRESHNESS_OPTIONS = {
+  recrawl: option(BOOLEAN, false, {
+    group: 'Freshness',
+    flag: '--recrawl',
+    doc: 'Visit pages again that are due, and end when none is due within --linger.',
+  }),
+  recrawlFirstSeconds: option(decimal(INTERVAL_BOUNDS, 'SECONDS'), DAY_S, {
+    group: 'Freshness',
+    flag: '--recrawl-first',
+    doc: 'Time from the first visit of a page to the second; then its own changes decide.',
+    unit: 'seconds',
+  }),
+  recrawlLeastSeconds: option(decimal(INTERVAL_BOUNDS, 'SECONDS'), 3_600, {
+    group: 'Freshness',
+    flag: '--recrawl-least',
+    doc: 'Least time between two visits of a page, however often it changes.',
+    unit: 'seconds',
+  }),
+  recrawlLongestSeconds: option(decimal(INTERVAL_BOUNDS, 'SECONDS'), 90 * DAY_S, {
+    group: 'Freshness',
+    flag: '--recrawl-longest',
+    doc: 'Longest time between two visits of a page that never changes.',
+    unit: 'seconds',
+  }),
+  freshnessShare: option(integer({ min: 1, max: 99 }), 20, {
+    group: 'Freshness',
+    flag: '--freshness-share',
+    doc:
+      'Share of the requests for pages that are due again, while there is something new to ' +
+      'fetch too; a guarantee for both.',
+    unit: 'percent',
   }),
 } as const;
 

@@ -6,6 +6,7 @@ import type { ValueKind } from './value-kind.ts';
 /** Headings under which options are listed, in this order. */
 export const OPTION_GROUPS = [
   'What to crawl',
+  'Freshness',
   'Politeness',
   'Identity',
   'Network',
@@ -28,7 +29,15 @@ export interface OptionText {
   readonly doc: string;
   /** A value as cluster.config.ts writes it, for an option without a fixed default. */
   readonly example?: string;
-  readonly unit?: 'milliseconds' | 'seconds' | 'bytes' | 'pages' | 'URLs' | 'requests' | 'hosts';
+  readonly unit?:
+    | 'milliseconds'
+    | 'seconds'
+    | 'bytes'
+    | 'pages'
+    | 'percent'
+    | 'URLs'
+    | 'requests'
+    | 'hosts';
 }
 
 /** A row of the table. */

@@ -1,7 +1,12 @@
 // The one table of options: flags, `--help`, cluster.config.ts, docs/CONFIGURATION.md, the checks and the type `CrawlConfig` all come from it
 // (DESIGN.md §2, §9). A new option is a new row here and nothing else. The rows stand in two files, by subject.
 
-import { IDENTITY_OPTIONS, POLITENESS_OPTIONS, SCOPE_OPTIONS } from './crawl-options.ts';
+import {
+  FRESHNESS_OPTIONS,
+  IDENTITY_OPTIONS,
+  POLITENESS_OPTIONS,
+  SCOPE_OPTIONS,
+} from './crawl-options.ts';
 import {
   NETWORK_OPTIONS,
   OPERATION_OPTIONS,
@@ -13,6 +18,7 @@ import type { AnyOption, Option } from './option.ts';
 /** All options by name. The name is the key in the config file. */
 export const OPTIONS = {
   ...SCOPE_OPTIONS,
+  ...FRESHNESS_OPTIONS,
   ...POLITENESS_OPTIONS,
   ...IDENTITY_OPTIONS,
   ...NETWORK_OPTIONS,

@@ -2,7 +2,9 @@
 // has to append, place and put (step 10). Row keys and values are ready for LMDB; bodies are whole WARC members. The receiver gets views
 // into the transferred buffer, not copies.
 
+import type { DueCheckpoint, DueRowTaken } from '../actors/ports.ts';
 import type { BodyPointer } from '../actors/rows.ts';
+import { hostKey, partitionIndex, urlKey, wallMs } from '../base/units.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import { bytesOf, storedMemberBytes, writeStored } from './warc-gzip.ts';
@@ -62,6 +64,9 @@ export interface PackedBatch {
   readonly frontierBlock: Buffer;
   readonly auditBlock: Buffer;
   readonly parsedIds: readonly number[];
+  /** Entries of the schedule of visits to add, and rows of it that were dealt out. */
+  readonly due: readonly DueCheckpoint[];
+  readonly dueTaken: readonly DueRowTaken[];
   readonly counters: readonly (readonly [name: string, increment: number])[];
   readonly sweptThroughSegment: number | undefined;
 }
@@ -124,6 +129,20 @@ export function writeTail(writer: ByteWriter, batch: Omit<PackedBatch, 'pages' |
   writer.block(batch.auditBlock);
   writer.varint(batch.parsedIds.length);
   for (const id of batch.parsedIds) writer.varint(id);
+  writer.varint(batch.due.length);
+  for (const { partition, hostKey: host, urlKey: url, dueAt } of batch.due) {
+    writer.u16(partition);
+    writer.u64(host);
+    writer.u64(url);
+    writer.f64(dueAt);
+  }
+  writer.varint(batch.dueTaken.length);
+  for (const { partition, dueAt, number, count } of batch.dueTaken) {
+    writer.u16(partition);
+    writer.f64(dueAt);
+    writer.varint(number);
+    writer.varint(count);
+  }
   writer.varint(batch.counters.length);
   for (const [name, increment] of batch.counters) {
     writer.text(name);
@@ -144,11 +163,24 @@ export function readBatch(bytes: Uint8Array): PackedBatch {
   const frontierBlock = reader.block();
   const auditBlock = reader.block();
   const parsedIds = readMany(reader, (from) => from.varint());
+  const due = readMany(reader, (from) => ({
+    partition: partitionIndex(from.u16()),
+    hostKey: hostKey(from.u64()),
+    urlKey: urlKey(from.u64()),
+    dueAt: wallMs(from.f64()),
+  }));
+  const dueTaken = readMany(reader, (from) => ({
+    partition: partitionIndex(from.u16()),
+    dueAt: wallMs(from.f64()),
+    number: from.varint(),
+    count: from.varint(),
+  }));
   const counters = readMany(reader, (from) => [from.text(), from.f64()] as const);
   const swept = reader.varint();
   reader.end();
   const sweptThroughSegment = swept === 0 ? undefined : swept - 1;
-  return { pages, rows, frontierBlock, auditBlock, parsedIds, counters, sweptThroughSegment };
+  const logs = { frontierBlock, auditBlock };
+  return { pages, rows, ...logs, parsedIds, due, dueTaken, counters, sweptThroughSegment };
 }
 
 function readMany<One>(reader: ByteReader, one: (reader: ByteReader) => One): One[] {

@@ -11,6 +11,7 @@ import type {
 import type { PageRow } from '../actors/rows.ts';
 import { assert } from '../base/assert.ts';
 import { wallMs } from '../base/units.ts';
+import type { RecrawlPolicy } from '../domain/recrawl.ts';
 import { packAudit } from './audit-log.ts';
 import type { PageToPack } from './batch-codec.ts';
 import { writePage, writeRow, writeTail } from './batch-codec.ts';
@@ -18,18 +19,14 @@ import { ByteWriter } from './byte-writer.ts';
 import { encodeChunk, encodeDenied } from './entry-codec.ts';
 import { packDiscovered } from './frontier-log.ts';
 import { chunkRowKey, hostRowKey, robotsRowKey, urlRowKey } from './keys.ts';
+import type { PackedVisit } from './pack-visit.ts';
+import { dueOf, packNotModified, packVisit } from './pack-visit.ts';
 import { placePage, writePageRow } from './page-codec.ts';
 import type { DigestRow } from './row-codec.ts';
 import { encodeHostRow, encodeRobotsRow } from './row-codec.ts';
 import type { BatchTable } from './tables.ts';
 import { BATCH_TABLES } from './tables.ts';
-import {
-  newRecordId,
-  type RecordParts,
-  requestRecord,
-  responseRecords,
-  revisitRecord,
-} from './warc-record.ts';
+import { newRecordId, type RecordParts, responseRecords, revisitRecord } from './warc-record.ts';
 
 const NOTHING = Buffer.alloc(0);
 /** Room for what is not body: rows, heads, members' frames; bytes per page and per other row. */
@@ -54,15 +51,22 @@ export interface StoredCopy {
  */
 export function packBatch(
   batch: CheckpointBatch,
+  policy: RecrawlPolicy,
   storedCopy: (page: PageCheckpoint) => StoredCopy | undefined,
 ): PackingResult {
   const writer = new ByteWriter(estimateBytes(batch), 'transfer');
   const rows: (PageRow | undefined)[] = [];
+  const due = [...batch.due];
+  const counters = new Map(Object.entries(batch.counters));
   writer.varint(batch.pages.length);
   for (const page of batch.pages) {
-    const { packed, row } = packPage(page, storedCopy);
+    const { packed, visited } = packPage(page, policy, storedCopy);
     writePage(writer, packed);
-    rows.push(hasRow(page) ? row : undefined);
+    rows.push(visited?.row);
+    if (visited === undefined) continue;
+    const next = dueOf(page, visited.row);
+    if (next !== undefined) due.push(next);
+    if (page.prior !== undefined) raise(counters, `visits.${visited.outcome}`);
   }
   packRows(writer, batch);
   checkDiscovered(batch.discovered);
@@ -70,7 +74,9 @@ export function packBatch(
     frontierBlock: batch.discovered.length === 0 ? NOTHING : packDiscovered(batch.discovered),
     auditBlock: batch.audit.length === 0 ? NOTHING : packAudit(batch.audit),
     parsedIds: batch.parsedIds,
-    counters: Object.entries(batch.counters),
+    due,
+    dueTaken: batch.dueTaken,
+    counters: [...counters],
     sweptThroughSegment: batch.sweptThroughSegment,
   });
   return { bytes: writer.take(), rows };
@@ -86,10 +92,21 @@ function estimateBytes(batch: CheckpointBatch): number {
   return bytes + small * ROW_OVERHEAD_BYTES + batch.chunks.length * 64 * ROW_OVERHEAD_BYTES;
 }
 
+function raise(counters: Map<string, number>, name: string): void {
+  counters.set(name, (counters.get(name) ?? 0) + 1);
+}
+
+/** A page ready to be written, and what its visit made of its row; robots answers have none. */
+interface PagePacking {
+  readonly packed: PageToPack;
+  readonly visited: PackedVisit | undefined;
+}
+
 function packPage(
   page: PageCheckpoint,
+  policy: RecrawlPolicy,
   storedCopy: (page: PageCheckpoint) => StoredCopy | undefined,
-): { packed: PageToPack; row: PageRow } {
+): PagePacking {
   const { response } = page;
   const named = (response === undefined) !== (page.failure === undefined);
   assert(named || response !== undefined, () => `page ${page.url} without outcome`);
@@ -105,17 +122,18 @@ function packPage(
     keepsPointer: stored !== undefined,
   };
   if (response === undefined) {
-    const row = rowOf(page, undefined, '');
-    const packed = { ...base, row: packRow(row), records: [], dedupe: undefined, parse: false };
-    return { packed, row };
+    const visited = packVisit(policy, page, page.prior, rowOf(page, undefined, ''));
+    const row = packWhole(visited.row);
+    const packed = { ...base, row, records: [], dedupe: undefined, parse: false };
+    return { packed, visited };
   }
   if (stored !== undefined) {
-    const row = revalidatedRow(page, response, stored.row);
+    const visited = packNotModified(policy, page, stored.row, validatorsOf(response));
     const records = frameNotModified(page, response, stored);
-    const packedRow = placePage(packRow(row), undefined, row.duplicateOf);
-    return { packed: { ...base, row: packedRow, records, dedupe: undefined }, row };
+    const row = packWhole(visited.row);
+    return { packed: { ...base, row, records, dedupe: undefined }, visited };
   }
-  return packAnswer(page, response, base);
+  return packAnswer(page, policy, response, base);
 }
 
 /** Robots answers are archived and nothing more. */
@@ -125,9 +143,10 @@ function hasRow(page: PageCheckpoint): boolean {
 
 function packAnswer(
   page: PageCheckpoint,
+  policy: RecrawlPolicy,
   response: FetchResponse,
   base: Omit<PageToPack, 'row' | 'records' | 'dedupe'>,
-): { packed: PageToPack; row: PageRow } {
+): PagePacking {
   const framed = responseRecords({
     url: page.url,
     fetchedAt: page.fetchedAt,
@@ -148,42 +167,41 @@ function packAnswer(
         }
       : undefined;
   const records = [framed.response, framed.request];
-  return { packed: { ...base, row: packRow(row), records, dedupe }, row };
+  if (!hasRow(page)) {
+    return { packed: { ...base, row: packRow(row), records, dedupe }, visited: undefined };
+  }
+  const visited = packVisit(policy, page, page.prior, row);
+  const { keepsCopy } = visited;
+  const packedRow = keepsCopy ? packWhole(visited.row) : packRow(visited.row);
+  const packed = { ...base, row: packedRow, records, dedupe };
+  return { packed: keepsCopy ? { ...packed, keepsPointer: true } : packed, visited };
 }
 
-/** A 304 says that the stored copy is current: its record is a revisit, and the row goes on pointing at the copy (RFC 9110 §15.4.5). */
+/**
+ * A 304 says that the stored copy is current: its record is a revisit, and the row goes on pointing at the copy (RFC 9110 §15.4.5). No
+ * request record goes with it: it would say what the first one said and cost as much again as the revisit.
+ */
 function frameNotModified(
   page: PageCheckpoint,
   response: FetchResponse,
-  stored: StoredCopy,
+  { row, first }: StoredCopy,
 ): readonly RecordParts[] {
-  const { row, first } = stored;
-  const { url, fetchedAt } = page;
-  const recordId = newRecordId();
-  const revisit = revisitRecord({
-    url,
-    fetchedAt,
-    warcinfoId: undefined,
-    response,
-    refersTo: {
-      url: first?.url ?? row.url,
-      date: wallMs(first?.fetchedAt ?? row.fetchedAt),
-      recordId: first?.recordId,
-    },
-    payloadDigest: first?.payloadDigest,
-    profile: 'server-not-modified',
-    recordId,
-  });
-  const { requestHead, address } = response;
-  const request = requestRecord({
-    url,
-    fetchedAt,
-    warcinfoId: undefined,
-    requestHead,
-    address,
-    concurrentTo: recordId,
-  });
-  return [revisit, request];
+  return [
+    revisitRecord({
+      url: page.url,
+      fetchedAt: page.fetchedAt,
+      warcinfoId: undefined,
+      response,
+      refersTo: {
+        url: first?.url ?? row.url,
+        date: wallMs(first?.fetchedAt ?? row.fetchedAt),
+        recordId: first?.recordId,
+      },
+      payloadDigest: first?.payloadDigest,
+      profile: 'server-not-modified',
+      recordId: newRecordId(),
+    }),
+  ];
 }
 
 function rowOf(
@@ -204,20 +222,21 @@ function rowOf(
     duplicateOf: undefined,
     truncated: response?.truncated,
     redirectTo: page.redirectTo,
+    ...validatorsOf(response),
+    visit: undefined,
+  };
+}
+
+function validatorsOf(response: FetchResponse | undefined): Pick<PageRow, 'etag' | 'lastModified'> {
+  return {
     etag: headerOf(response, 'etag'),
     lastModified: headerOf(response, 'last-modified'),
   };
 }
 
-function revalidatedRow(page: PageCheckpoint, response: FetchResponse, stored: PageRow): PageRow {
-  return {
-    ...stored,
-    fetchedAt: page.fetchedAt,
-    failure: undefined,
-    depth: page.depth,
-    etag: headerOf(response, 'etag') ?? stored.etag,
-    lastModified: headerOf(response, 'last-modified') ?? stored.lastModified,
-  };
+/** A row of a body that lies somewhere already. */
+function packWhole(row: PageRow): Buffer {
+  return placePage(packRow(row), undefined, row.duplicateOf);
 }
 
 function packRow(row: PageRow): Buffer {
@@ -256,8 +275,7 @@ function packRows(writer: ByteWriter, batch: CheckpointBatch): void {
     write('denied', urlRowKey(partition, hostKey, entry.urlKey), encodeDenied(band, entry));
   }
   for (const { partition, hostKey, urlKey, row } of pageRows) {
-    const value = placePage(packRow(row), undefined, row.duplicateOf);
-    write('pages', urlRowKey(partition, hostKey, urlKey), value);
+    write('pages', urlRowKey(partition, hostKey, urlKey), packWhole(row));
   }
 }
 

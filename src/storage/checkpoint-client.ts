@@ -7,6 +7,7 @@ import type {
   CheckpointBatch,
   CheckpointPort,
   DeniedCheckpoint,
+  DueLook,
   PageCheckpoint,
   StateReader,
   StorageEvent,
@@ -24,6 +25,7 @@ import {
 } from '../actors/rows.ts';
 import { assert, unreachable } from '../base/assert.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
+import type { RecrawlPolicy } from '../domain/recrawl.ts';
 import type { StoredCopy } from './batch-packer.ts';
 import { packBatch } from './batch-packer.ts';
 import type { BodyReader } from './body-reader.ts';
@@ -38,6 +40,7 @@ export interface CheckpointClientOptions {
   readonly port: MessagePort;
   readonly reader: TableReader;
   readonly bodies: BodyReader;
+  readonly recrawl: RecrawlPolicy;
   /** Receipts, rolls and failures, in the order storage sent them. */
   readonly onEvent: (event: StorageEvent) => void;
   /** The set of seen runs changed: `SeenStore.replaceRuns` and `dropFrozen`, in this order. */
@@ -67,7 +70,9 @@ export class CheckpointClient implements CheckpointPort, StateReader {
     assert(batch.sequence === this.#sequence + 1, () => `batch ${batch.sequence} out of order`);
     this.#sequence = batch.sequence;
     if (this.#state === 'failed') return;
-    const { bytes, rows } = packBatch(batch, (page) => this.#storedCopy(page));
+    const { bytes, rows } = packBatch(batch, this.#options.recrawl, (page) =>
+      this.#storedCopy(page),
+    );
     this.#pending.add(batch, rows);
     this.#unacknowledged.set(batch.sequence, bytes.byteLength);
     this.#pendingBytes += bytes.byteLength;
@@ -161,6 +166,14 @@ export class CheckpointClient implements CheckpointPort, StateReader {
     for (const page of this.#options.reader.unparsed(owns)) {
       if (!this.#pending.isParsed(page.unparsedId)) yield page;
     }
+  }
+
+  due(
+    owns: (partition: PartitionIndex) => boolean,
+    look: Parameters<StateReader['due']>[1],
+  ): DueLook {
+    this.#options.reader.refresh();
+    return this.#options.reader.due(owns, look);
   }
 
   body(pointer: BodyPointer): StoredBody | undefined {

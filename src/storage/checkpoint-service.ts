@@ -16,6 +16,7 @@ import type { CommittedState } from './committed-state.ts';
 import { putCommitted } from './committed-state.ts';
 import { addCounters } from './counters.ts';
 import { troubleOf } from './disk-error.ts';
+import { DueWriter } from './due-table.ts';
 import { idKey } from './keys.ts';
 import { PagePlacement } from './page-placement.ts';
 import type { SeenPublisher } from './seen-publisher.ts';
@@ -69,6 +70,7 @@ export class CheckpointService {
   readonly #tables: Tables;
   readonly #batchTables: readonly Table[];
   readonly #sweeps: SweepLedger;
+  readonly #due: DueWriter;
   readonly #shards = new Set<number>();
   readonly #lastSequence = new Map<number, number>();
   readonly #syncs = new RecentDurations();
@@ -92,6 +94,7 @@ export class CheckpointService {
     this.#committed = options.committed;
     this.#placement = this.#newPlacement(options.committed.nextUnparsedId);
     this.#sweeps = new SweepLedger();
+    this.#due = new DueWriter(options.tables.due);
   }
 
   /** What ended the service, if anything did. */
@@ -297,6 +300,8 @@ export class CheckpointService {
       else rows.putSync(key, value);
     }
     for (const id of batch.parsedIds) this.#tables.unparsed.removeSync(idKey(id));
+    this.#due.add(batch.due);
+    this.#due.taken(batch.dueTaken);
   }
 
   #acknowledge(receipts: Map<QueuedBatch, readonly PageReceipt[]>, durable: boolean): void {

@@ -2,7 +2,7 @@
 // of a URL's life on disk. About 90 bytes a URL in the log; a chunk row leaves out what its key already says.
 
 import type { DiscoveredCheckpoint } from '../actors/ports.ts';
-import { type Band, type Lane, PARKED, type QueueEntry } from '../actors/rows.ts';
+import { type Band, FRESHNESS, type Lane, PARKED, type QueueEntry } from '../actors/rows.ts';
 import { assert } from '../base/assert.ts';
 import type { UrlKey } from '../base/units.ts';
 import { hostKey, partitionIndex, urlKey } from '../base/units.ts';
@@ -15,6 +15,8 @@ export const CHUNK_ENTRIES_MAX = 64;
 const CHUNK_ENTRIES_DECODED_MAX = 65_536;
 /** Bit of a purpose byte; the lane takes the two bits below. */
 const SITEMAP_BIT = 4;
+/** Stands for the lane of pages due for another visit, whose number would need the bit above. */
+const DUE_BYTE = 8;
 
 function writeEntry(writer: ByteWriter, entry: QueueEntry): void {
   writer.u64(entry.urlKey);
@@ -35,10 +37,12 @@ function readEntry(reader: ByteReader, sequence: number, sitemap: boolean): Queu
 }
 
 function laneByte(lane: Lane, entry: QueueEntry): number {
-  return lane | (entry.purpose === 'sitemap' ? SITEMAP_BIT : 0);
+  const bits = lane === FRESHNESS ? DUE_BYTE : lane;
+  return bits | (entry.purpose === 'sitemap' ? SITEMAP_BIT : 0);
 }
 
 function laneOf(byte: number): Lane {
+  if (byte === DUE_BYTE || byte === (DUE_BYTE | SITEMAP_BIT)) return FRESHNESS;
   if (byte > (SITEMAP_BIT | 3)) throw new ByteDamage(`lane byte ${byte}`);
   return (byte & 3) as Lane;
 }
@@ -109,7 +113,7 @@ export function decodeDenied(value: Uint8Array): { band: Band; entry: QueueEntry
   const reader = new ByteReader(value);
   const byte = reader.u8();
   const band = laneOf(byte);
-  if (band === PARKED) throw new ByteDamage('a denied URL in the lane of parked ones');
+  if (band === PARKED || band === FRESHNESS) throw new ByteDamage(`a denied URL in lane ${band}`);
   const entry = readEntry(reader, reader.varint(), (byte & SITEMAP_BIT) !== 0);
   reader.end();
   return { band, entry };

@@ -3,6 +3,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { StorageEvent } from '../actors/ports.ts';
+import type { RecrawlPolicy } from '../domain/recrawl.ts';
 import { BodyReader } from './body-reader.ts';
 import { CheckpointClient } from './checkpoint-client.ts';
 import { folderOf } from './directory.ts';
@@ -26,17 +27,20 @@ export function openCheckpointClient(options: {
   readonly dir: string;
   readonly partitions: number;
   readonly warcPrefix: string;
+  /** By what the next visit of a page is reckoned. */
+  readonly recrawl: RecrawlPolicy;
   readonly onEvent: (event: StorageEvent) => void;
   readonly onSeenRuns: (change: SeenRunsChange) => void;
   readonly onSeenFlushWanted: () => void;
 }): ShardStorage {
-  const { port, dir, partitions, warcPrefix, onEvent, onSeenRuns, onSeenFlushWanted } = options;
+  const { port, dir, partitions, warcPrefix, recrawl } = options;
+  const { onEvent, onSeenRuns, onSeenFlushWanted } = options;
   // The storage thread of this process has all tables open already, so opening them here changes nothing in the shared environment.
   const tables = openTables(dir, { readOnly: true });
   const reader = new TableReader(tables, partitions);
   const bodies = new BodyReader(folderOf(dir, 'warc'), { prefix: warcPrefix });
   const callbacks = { onEvent, onSeenRuns, onSeenFlushWanted };
-  const client = new CheckpointClient({ port, reader, bodies, ...callbacks });
+  const client = new CheckpointClient({ port, reader, bodies, recrawl, ...callbacks });
   const close = async () => {
     client.close();
     port.close();

@@ -6,11 +6,13 @@ import type { BodyPointer, PageRow } from '../actors/rows.ts';
 import { wallMs } from '../base/units.ts';
 import type { FailureKind } from '../domain/failure.ts';
 import { FAILURE_TABLE } from '../domain/failure.ts';
+import type { VisitState } from '../domain/recrawl.ts';
 import { ByteDamage, ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
 
 const POINTER_BIT = 1;
 const DUPLICATE_BIT = 2;
+const VISIT_BIT = 4;
 const FLAGS_AT = 0;
 const FILE_AT = 1;
 const RECORD_AT = 5;
@@ -18,7 +20,8 @@ const DIGEST_BYTES = 20;
 
 /** Packs a row as the shard knows it: `row.duplicateOf` is left to `placePage`, a pointer may be given already. */
 export function writePageRow(writer: ByteWriter, row: PageRow): void {
-  writer.u8(row.pointer === undefined ? 0 : POINTER_BIT);
+  const pointerBit = row.pointer === undefined ? 0 : POINTER_BIT;
+  writer.u8(pointerBit | (row.visit === undefined ? 0 : VISIT_BIT));
   writer.u32(row.pointer?.file ?? 0);
   writer.u32(row.pointer?.record ?? 0);
   writer.f64(row.fetchedAt);
@@ -33,6 +36,29 @@ export function writePageRow(writer: ByteWriter, row: PageRow): void {
   writer.optionalText(row.redirectTo);
   writer.optionalText(row.etag);
   writer.optionalText(row.lastModified);
+  if (row.visit !== undefined) writeVisit(writer, row.visit);
+}
+
+function writeVisit(writer: ByteWriter, visit: VisitState): void {
+  writer.f64(visit.dueAt);
+  writer.f64(visit.intervalMs);
+  writer.f64(visit.changedAt);
+  writer.varint(visit.changed);
+  writer.varint(visit.unchanged);
+  writer.varint(visit.missed);
+  writer.u8(visit.sitemap ? 1 : 0);
+}
+
+function readVisit(reader: ByteReader): VisitState {
+  return {
+    dueAt: wallMs(reader.f64()),
+    intervalMs: reader.f64(),
+    changedAt: wallMs(reader.f64()),
+    changed: reader.varint(),
+    unchanged: reader.varint(),
+    missed: reader.varint(),
+    sitemap: reader.u8() === 1,
+  };
 }
 
 /**
@@ -79,6 +105,7 @@ export function decodePageRow(value: Uint8Array): PageRow {
   const redirectTo = reader.optionalText();
   const etag = reader.optionalText();
   const lastModified = reader.optionalText();
+  const visit = (flags & VISIT_BIT) === 0 ? undefined : readVisit(reader);
   const duplicateOf = (flags & DUPLICATE_BIT) === 0 ? undefined : reader.text();
   reader.end();
   return {
@@ -96,6 +123,7 @@ export function decodePageRow(value: Uint8Array): PageRow {
     redirectTo,
     etag,
     lastModified,
+    visit,
   };
 }
 

@@ -6,8 +6,10 @@ import type { UnparsedPage } from '../actors/ports.ts';
 import {
   type BodyPointer,
   cursorsOf,
+  FRESHNESS,
   type HostCounts,
   type HostRow,
+  hasWork,
   PARKED,
   type QueueCursors,
   type RobotsRow,
@@ -42,9 +44,11 @@ export function encodeHostRow(row: HostRow): Buffer {
   writer.varint(counts.robotsDenied);
   writer.varint(counts.trapped);
   writer.varint(counts.inLinks);
-  if (row.parked === undefined && row.worth === undefined) return writer.view();
+  const { parked, due, worth } = row;
+  if (parked === undefined && due === undefined && worth === undefined) return writer.view();
   writeCursors(writer, cursorsOf(row, PARKED));
-  if (row.worth !== undefined) writeHostWorth(writer, row.worth);
+  writeCursors(writer, cursorsOf(row, FRESHNESS));
+  if (worth !== undefined) writeHostWorth(writer, worth);
   return writer.view();
 }
 
@@ -91,21 +95,26 @@ export function decodeHostRow(value: Uint8Array, partition: PartitionIndex): Hos
   const row = { host, partition, queues, lastEndedAt, gap, crawlDelayMs, counts };
   // Rows of older versions end here.
   if (reader.left === 0) return row;
-  const parked = readCursors(reader);
+  const parked = usedCursors(readCursors(reader));
+  const due = usedCursors(readCursors(reader));
   const worth = reader.left === 0 ? undefined : readHostWorth(reader);
   reader.end();
-  return { ...row, parked: parked.tail === 0 ? undefined : parked, worth };
+  return { ...row, parked, due, worth };
 }
 
-/** True when a host row's bytes say that entries wait in some band, or are parked; mostly reads the cursors of the bands only. */
+/** Undefined for a lane that was never used. */
+function usedCursors(cursors: QueueCursors): QueueCursors | undefined {
+  return cursors.tail === 0 ? undefined : cursors;
+}
+
+/** True when a host row's bytes say that entries wait in some lane; mostly reads the cursors of the first bands only. */
 export function hostRowHasWork(value: Uint8Array): boolean {
   const reader = new ByteReader(value);
   for (let band = 0; band < 3; band++) {
     const { head, tail } = readCursors(reader);
     if (head < tail) return true;
   }
-  const { parked } = decodeHostRow(value, partitionIndex(0));
-  return parked !== undefined && parked.head < parked.tail;
+  return hasWork(decodeHostRow(value, partitionIndex(0)));
 }
 
 /** The value of a robots row. */

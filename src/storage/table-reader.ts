@@ -1,12 +1,13 @@
 // Synchronous reads of committed rows by any thread (the StateReader of ports.ts, but without the shard's own uncommitted writes, which
 // pending-writes.ts adds). A row that cannot be decoded is damage of our own data and is not survived: CrawlError data-damaged.
 
-import type { DeniedCheckpoint, UnparsedPage } from '../actors/ports.ts';
+import type { DeniedCheckpoint, DueLook, StateReader, UnparsedPage } from '../actors/ports.ts';
 import type { HostRow, Lane, PageRow, QueueEntry, RobotsRow } from '../actors/rows.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../base/units.ts';
 import { partitionIndex } from '../base/units.ts';
 import { ByteDamage } from './byte-reader.ts';
 import { damaged } from './disk-error.ts';
+import { readDue } from './due-table.ts';
 import { decodeChunk, decodeDenied } from './entry-codec.ts';
 import {
   chunkRowKey,
@@ -125,6 +126,20 @@ export class TableReader {
     }
   }
 
+  /** See StateReader.due. */
+  due(
+    owns: (partition: PartitionIndex) => boolean,
+    look: Parameters<StateReader['due']>[1],
+  ): DueLook {
+    return decoding('due row', () => readDue(this.#tables.due, this.#owned(owns), look));
+  }
+
+  *#owned(owns: (partition: PartitionIndex) => boolean): Generator<PartitionIndex> {
+    for (let index = 0; index < this.#partitions; index++) {
+      if (owns(partitionIndex(index))) yield partitionIndex(index);
+    }
+  }
+
   *unparsed(owns: (partition: PartitionIndex) => boolean): Generator<UnparsedPage> {
     for (const { key, value } of rowsOf(this.#tables.unparsed)) {
       const { partition, ...page } = decoding('unparsed row', () =>
@@ -137,9 +152,7 @@ export class TableReader {
   *#hostValues(
     owns: (partition: PartitionIndex) => boolean,
   ): Generator<{ at: { hostKey: HostKey; partition: PartitionIndex }; value: Buffer }> {
-    for (let index = 0; index < this.#partitions; index++) {
-      const partition = partitionIndex(index);
-      if (!owns(partition)) continue;
+    for (const partition of this.#owned(owns)) {
       for (const { key, value } of rowsOf(this.#tables.hosts, partitionRange(partition))) {
         yield { at: hostOfKey(key), value };
       }

@@ -30,6 +30,7 @@ import {
   temporaryFolder,
   WARC_PREFIX,
 } from '../fixtures/store-session.ts';
+import { RECRAWL } from '../support/recrawl-policy.ts';
 
 const archives: StorageNews[] = [];
 const archive = { gzipLevel: 6, finishBytesMax: 1 << 20 };
@@ -59,6 +60,7 @@ class Shard {
 
   constructor(owner: StorageThread, dir: string, shard: number) {
     this.storage = openCheckpointClient({
+      recrawl: RECRAWL,
       port: owner.attach(shard),
       dir,
       partitions: PARTITIONS,

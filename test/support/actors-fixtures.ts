@@ -102,6 +102,7 @@ export function pageOf(name: string, body = 'text'): PageCheckpoint {
     redirectTo: undefined,
     parse: true,
     purpose: 'page',
+    prior: undefined,
   };
 }
 

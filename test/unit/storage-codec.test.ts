@@ -41,6 +41,7 @@ import {
   fetched,
   hostRowOf,
 } from '../fixtures/checkpoint-batches.ts';
+import { RECRAWL } from '../support/recrawl-policy.ts';
 
 const ROBOTS: RobotsRow = {
   origin: 'https://host-3.test:8443',
@@ -153,6 +154,15 @@ test('placePage fills in pointer and duplicate without touching the rest', () =>
     redirectTo: 'http://x/',
     etag: undefined,
     lastModified: 'yesterday',
+    visit: {
+      dueAt: wallMs(99),
+      intervalMs: 50.5,
+      changed: 2,
+      unchanged: 9,
+      missed: 1,
+      changedAt: wallMs(7),
+      sitemap: true,
+    },
   };
   const pack = () => {
     const writer = new ByteWriter();
@@ -207,7 +217,7 @@ test('readBatch finds what packBatch packed', () => {
     sweptThroughSegment: 0,
     audit: [auditOf(1, 1)],
   });
-  const { bytes, rows } = packBatch(batch, () => undefined);
+  const { bytes, rows } = packBatch(batch, RECRAWL, () => undefined);
   const packed = readBatch(bytes);
   deepStrictEqual(
     packed.pages.map((one) => [one.url, one.members.length, one.parse]),

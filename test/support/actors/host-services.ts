@@ -15,6 +15,7 @@ import { URL_BUDGET } from '../../../src/domain/url-budget.ts';
 import type { UrlHasher } from '../../../src/domain/url-key.ts';
 import { shapeOf } from '../../../src/domain/url-shape.ts';
 import { SharedTallies } from '../../../src/runtime/shared-tallies.ts';
+import { RECRAWL } from '../recrawl-policy.ts';
 import { RecordingCheckpoint, RecordingFetch, readerOf } from './recording-ports.ts';
 
 const GAP = { minGapMs: 1_000, maxCrawlDelayMs: 30_000, latencyFactor: 0 };
@@ -63,8 +64,10 @@ export function lendServices(
       budget: URL_BUDGET,
       reviewMsMin: 3_600_000,
       reviewMsMax: 7 * 86_400_000,
+      recrawl: RECRAWL,
+      freshnessShare: 20,
     },
-    residency: { entries: 0 },
+    residency: { entries: 0, visits: 0 },
     reader: new StagedReader(stage, readerOf(denied)),
     resolver: { resolve: () => {} },
     stage,

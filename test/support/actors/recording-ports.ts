@@ -53,6 +53,7 @@ export function readerOf(denied: readonly DeniedCheckpoint[] = []): StateReader 
     isDenied: (_host, _partition, urlKey) => denied.some(({ entry }) => entry.urlKey === urlKey),
     hostsWithWork: () => [],
     unparsed: () => [],
+    due: () => ({ rows: [], nextAt: Infinity }),
     body: () => undefined,
   };
 }

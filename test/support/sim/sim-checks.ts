@@ -1,7 +1,13 @@
 // Checks of the committed state (DESIGN.md §12), made after commits, after crashes and at the end: the state alone must account for every
 // URL that was ever accepted. I5: queued once. I6: lost never. I8: queue cursors and page rows agree. I10: bounds of what is in memory.
 import { SLOW_FACTOR } from '../../../src/actors/fetch-gate.ts';
-import { cursorsOf, LANES, type Lane, type QueueEntry } from '../../../src/actors/rows.ts';
+import {
+  cursorsOf,
+  FRESHNESS,
+  LANES,
+  type Lane,
+  type QueueEntry,
+} from '../../../src/actors/rows.ts';
 import type { HostKey, UrlKey } from '../../../src/base/units.ts';
 import type { VirtualDispatcher } from '../../../src/runtime/virtual-dispatcher.ts';
 import { bandName, type SimDisk } from './sim-disk.ts';
@@ -15,6 +21,10 @@ export function checkHost(kernel: SimKernel, disk: SimDisk, hostKey: HostKey): v
   const name = disk.hosts.get(hostKey)?.host ?? String(hostKey);
   for (const band of LANES) {
     for (const entry of liveEntries(kernel, disk, hostKey, band)) {
+      if (band === FRESHNESS) {
+        if (!disk.pages.has(entry.urlKey)) kernel.fail(`I8: ${entry.url} is due and not stored`);
+        continue;
+      }
       if (queued.has(entry.urlKey)) kernel.fail(`I5: ${entry.url} is queued twice`);
       if (disk.pages.has(entry.urlKey)) kernel.fail(`I8: ${entry.url} is stored and queued`);
       if (disk.denied.get(hostKey)?.has(entry.urlKey) === true) {
@@ -31,7 +41,7 @@ export function checkHost(kernel: SimKernel, disk: SimDisk, hostKey: HostKey): v
 }
 
 /** Entries from the head on, from chunk rows and, beyond them, from the log. */
-function liveEntries(
+export function liveEntries(
   kernel: SimKernel,
   disk: SimDisk,
   hostKey: HostKey,

@@ -6,6 +6,7 @@ import type {
   CheckpointBatch,
   DeniedCheckpoint,
   DiscoveredCheckpoint,
+  FetchResponse,
   PageCheckpoint,
   PageReceipt,
   StoredBody,
@@ -22,6 +23,14 @@ import type {
 import { BANDS, cursorsOf, LANES } from '../../../src/actors/rows.ts';
 import type { HostKey, PartitionIndex, UrlKey } from '../../../src/base/units.ts';
 import { headerValue } from '../../../src/domain/header-list.ts';
+import type { RecrawlPolicy } from '../../../src/domain/recrawl.ts';
+import {
+  dueOf,
+  type PackedVisit,
+  packNotModified,
+  packVisit,
+} from '../../../src/storage/pack-visit.ts';
+import { SimDue } from './sim-due.ts';
 
 /** A host row with its key. */
 export interface HostAt {
@@ -53,6 +62,9 @@ export class SimDisk {
   /** Start times of audited requests, `host startedAt`. */
   readonly audited = new Set<string>();
   readonly #keyOf: (url: string) => UrlKey;
+  readonly #recrawl: RecrawlPolicy;
+  /** When pages are due for another visit. */
+  readonly due = new SimDue();
   readonly #bodies: StoredBody[] = [];
   readonly #digests = new Map<string, { pointer: BodyPointer; url: string; parsed: boolean }>();
   readonly #names = new Map<HostKey, string>();
@@ -62,8 +74,9 @@ export class SimDisk {
   #nextUnparsedId = 1;
 
   /** @param keyOf identity of a URL: the key of its canonical form */
-  constructor(keyOf: (url: string) => UrlKey) {
+  constructor(keyOf: (url: string) => UrlKey, recrawl: RecrawlPolicy) {
     this.#keyOf = keyOf;
+    this.#recrawl = recrawl;
   }
 
   get segment(): number {
@@ -72,6 +85,12 @@ export class SimDisk {
 
   get segmentCount(): number {
     return this.#segments.length;
+  }
+
+  /** When a page that has a row is due for another visit, 0 for never. */
+  dueAtOf(url: string): number | undefined {
+    const row = this.pages.get(this.#keyOf(url));
+    return row === undefined ? undefined : (row.visit?.dueAt ?? 0);
   }
 
   body(pointer: BodyPointer): StoredBody | undefined {
@@ -131,6 +150,8 @@ export class SimDisk {
     for (const { host, startedAt } of batch.audit) {
       this.audited.add(`${host} ${startedAt.toFixed(2)}`);
     }
+    for (const due of batch.due) this.due.add(due);
+    for (const taken of batch.dueTaken) this.due.taken(taken);
     return batch.pages.map((page) => this.#place(page));
   }
 
@@ -193,6 +214,7 @@ export class SimDisk {
   #place(page: PageCheckpoint): PageReceipt {
     const { response } = page;
     if (page.purpose === 'robots') return { unparsedId: 0, duplicateOf: undefined };
+    if (response?.status === 304) return this.#revalidate(page, response);
     const digest =
       response === undefined || response.body.length === 0
         ? ''
@@ -208,8 +230,8 @@ export class SimDisk {
       const isCopyable = isWhole && page.purpose === 'page';
       if (isCopyable) this.#digests.set(digest, { pointer, url: page.url, parsed: page.parse });
     }
-    this.pages.set(page.urlKey, rowOf(page, digest, pointer, first?.url));
-    this.pageHosts.set(page.urlKey, page.hostKey);
+    const alone = rowOf(page, digest, pointer, first?.url);
+    this.#visited(page, packVisit(this.#recrawl, page, page.prior, alone));
     const isWaiting = first === undefined && page.parse && pointer !== undefined;
     const unparsedId = isWaiting ? this.#nextUnparsedId++ : 0;
     if (isWaiting && pointer !== undefined) {
@@ -218,6 +240,26 @@ export class SimDisk {
       this.unparsed.set(unparsedId, { ...waiting, purpose });
     }
     return { unparsedId, duplicateOf: first?.url };
+  }
+
+  /** A 304: the copy stays. */
+  #revalidate(page: PageCheckpoint, response: FetchResponse): PageReceipt {
+    const { prior } = page;
+    if (prior?.pointer === undefined) throw new Error(`304 for ${page.url}, which is not stored`);
+    const { headers } = response;
+    const etag = headerValue(headers, 'etag');
+    const lastModified = headerValue(headers, 'last-modified');
+    this.#visited(page, packNotModified(this.#recrawl, page, prior, { etag, lastModified }));
+    return { unparsedId: 0, duplicateOf: undefined };
+  }
+
+  #visited(page: PageCheckpoint, { row, outcome }: PackedVisit): void {
+    this.pages.set(page.urlKey, row);
+    this.pageHosts.set(page.urlKey, page.hostKey);
+    const due = dueOf(page, row);
+    if (due !== undefined) this.due.add(due);
+    if (page.prior === undefined) return;
+    this.counters.set(`visits.${outcome}`, (this.counters.get(`visits.${outcome}`) ?? 0) + 1);
   }
 }
 
@@ -259,7 +301,8 @@ function rowOf(
     duplicateOf,
     truncated: response?.truncated,
     redirectTo: page.redirectTo,
-    etag: undefined,
-    lastModified: undefined,
+    etag: headerValue(response?.headers ?? [], 'etag'),
+    lastModified: headerValue(response?.headers ?? [], 'last-modified'),
+    visit: undefined,
   };
 }

@@ -42,8 +42,8 @@ export interface SimFetchOptions {
   readonly faults: FaultRates;
   readonly random: SeededRandom;
   readonly boundary: (boundary: Boundary) => void;
-  /** True when the page's row is committed. */
-  readonly isStored: (url: string) => boolean;
+  /** When a page whose row is committed is due for another visit, wall clock, 0 for never; undefined for one that has no row. */
+  readonly dueAtOf: (url: string) => number | undefined;
 }
 
 interface Exchange {
@@ -71,6 +71,8 @@ const NOTHING = new Uint8Array(0);
 export class SimFetch {
   readonly #options: SimFetchOptions;
   readonly #open = new Map<string, Exchange>();
+  /** Pages visited again in this run, each with the time at which it was due. */
+  readonly #visited = new Map<string, number>();
   #isDead = false;
 
   constructor(options: SimFetchOptions) {
@@ -128,7 +130,7 @@ export class SimFetch {
   }
 
   #check(host: string, request: FetchRequest): void {
-    const { kernel, world, log, isStored } = this.#options;
+    const { kernel, world, log } = this.#options;
     if (this.#open.has(host)) kernel.fail(`I1: second request in flight to ${host}`);
     const index = world.hostIndex(host);
     if (index < 0) kernel.fail(`a request to ${host}, which is not of this web`);
@@ -136,13 +138,23 @@ export class SimFetch {
       if (address !== world.addressOf(index)) kernel.fail(`I13: ${address} for ${host}`);
     }
     if (world.resolve(host).kind !== 'address') kernel.fail(`I13: ${host} has no address`);
-    if (request.purpose === 'page' && isStored(request.url)) {
-      kernel.fail(`I9: ${request.url} is stored and fetched again`);
-    }
+    if (request.purpose === 'page') this.#checkVisit(request.url);
     const asked = log.retryAfterMs.get(host);
     if (asked !== undefined && kernel.nowMs < asked.untilMs - 1) {
       kernel.fail(`${host} asked to wait until ${asked.untilMs}`);
     }
+  }
+
+  /** I9: a stored page is fetched again only when it is due for another visit. I5: and then once. */
+  #checkVisit(url: string): void {
+    const { kernel, dueAtOf } = this.#options;
+    const dueAt = dueAtOf(url);
+    if (dueAt === undefined) return;
+    if (dueAt === 0 || dueAt > kernel.clock.wallNow()) {
+      kernel.fail(`I9: ${url} is stored and fetched again`);
+    }
+    if (this.#visited.get(url) === dueAt) kernel.fail(`I5: ${url} is visited twice for ${dueAt}`);
+    kernel.count('visit');
   }
 
   #ending(exchange: Exchange): Ending {
@@ -158,7 +170,10 @@ export class SimFetch {
     this.#options.log.attempts.set(request.url, attempt + 1);
     const atMs = kernel.nowMs;
     const path = pathname + search;
-    const answer = world.respond({ host, path, atMs, userAgent: USER_AGENT, attempt });
+    const validator = request.etag === undefined ? {} : { ifNoneMatch: request.etag };
+    const asked = { host, path, atMs, userAgent: USER_AGENT, attempt };
+    const answer = world.respond({ ...asked, ...validator });
+    if (answer.status === 304) kernel.count('visit.not-modified');
     return endingOf(answer, connectMs + extraMs);
   }
 
@@ -221,6 +236,10 @@ export class SimFetch {
       complete,
     });
     kernel.note(`ended ${exchange.request.url} ${failure ?? status} ${truncated ?? ''}`);
+    const { url } = exchange.request;
+    const dueAt = this.#options.dueAtOf(url);
+    const isFinal = failure === undefined && status < 500 && status !== 429;
+    if (dueAt !== undefined && isFinal) this.#visited.set(url, dueAt);
     exchange.ended(outcomeOf(exchange, ending, kernel.clock.now()));
     boundary('fetch-ended');
   }

@@ -12,6 +12,7 @@ import type { SeededRandom } from '../../../src/base/random.ts';
 import type { MonotonicMs, WallMs } from '../../../src/base/units.ts';
 import { type BaseUrl, parseBase } from '../../../src/domain/base-url.ts';
 import { CRAWL_RULES } from '../../../src/domain/canonical-url.ts';
+import type { RecrawlPolicy } from '../../../src/domain/recrawl.ts';
 import { partitionOf, Ring } from '../../../src/domain/ring.ts';
 import { Scope } from '../../../src/domain/scope.ts';
 import { trapOptions } from '../../../src/domain/traps.ts';
@@ -43,7 +44,7 @@ export interface SimNodeOptions {
   /** Counts the runs; names this one's streams of chance. */
   readonly run: number;
   readonly boundary: (boundary: Boundary) => void;
-  readonly isStored: SimFetchOptions['isStored'];
+  readonly dueAtOf: SimFetchOptions['dueAtOf'];
   readonly committed: SimStorageOptions['committed'];
 }
 
@@ -98,7 +99,7 @@ export class SimNode {
     });
     const faults = plan.faults;
     this.fetch = new SimFetch({
-      ...{ kernel, world, log, faults, boundary, isStored: options.isStored },
+      ...{ kernel, world, log, faults, boundary, dueAtOf: options.dueAtOf },
       random: stream('fetch'),
     });
     this.#dns = new SimDns(kernel, world, faults, stream('dns'));
@@ -208,6 +209,8 @@ export class SimNode {
         productToken: 'hostler',
         slotsMax: plan.slotsMax,
         bandWeights: [6, 3, 1],
+        freshnessShare: plan.freshnessShare,
+        recrawls: plan.recrawls,
         flushMs: plan.flushMs,
         pendingBytesMax: plan.pendingBytesMax,
         backlogBytesMax: plan.backlogBytesMax,
@@ -224,6 +227,8 @@ export class SimNode {
         budget: { ...URL_BUDGET, urlsPerHost: plan.hostUrls, urlsPerDomain: plan.hostUrls },
         reviewMsMin: plan.reviewMs,
         reviewMsMax: 4 * plan.reviewMs,
+        recrawl: SIM_RECRAWL,
+        freshnessShare: plan.freshnessShare,
       },
       gapPolicyOf: () => gap,
       isOptedOut: () => false,
@@ -238,6 +243,9 @@ export class SimNode {
     };
   }
 }
+
+/** Short enough for several visits in a simulation. */
+export const SIM_RECRAWL: RecrawlPolicy = { firstMs: 90_000, leastMs: 60_000, longestMs: 900_000 };
 
 /** All but the first pages of the web's traps, and the hosts outside it. */
 const OUTSIDE = 'outside\\.invalid';

@@ -78,6 +78,9 @@ export interface SimPlan {
   readonly maxPages: number;
   readonly faults: FaultRates;
   readonly crashes: readonly CrashPlan[];
+  /** Pages are visited again when they are due. */
+  readonly recrawls: boolean;
+  readonly freshnessShare: number;
   /** Length of the safety phase, ms. */
   readonly safetyMs: number;
   /** Whether the ground truth of this web is exact: every reachable page must be stored. */
@@ -98,6 +101,7 @@ interface WorldDraw {
   readonly clockJumps: boolean;
   /** Its traps are entered. */
   readonly isEndless?: boolean;
+  readonly recrawls?: true;
 }
 
 const between = (random: SeededRandom, low: number, high: number) =>
@@ -202,6 +206,23 @@ export const WORLDS: Readonly<Record<string, WorldDraw>> = {
     safetyMs: 40_000,
     clockJumps: true,
   },
+  /** Pages that change, and a crawl that visits them again. */
+  fresh: {
+    web: (random) => ({
+      hosts: between(random, 2, 6),
+      pagesPerHost: between(random, 3, 10),
+      linksPerPage: 6,
+      pageBytes: 200,
+      crossHostLinks: 0.3,
+      latencyMs: [1, 80],
+      changePeriodMs: 60_000,
+      features: { robots: 0.4, redirects: 0.1, notFound: 0.1, duplicates: 0.1, changingPages: 0.5 },
+    }),
+    coverage: true,
+    safetyMs: 120_000,
+    clockJumps: false,
+    recrawls: true,
+  },
   /** Hosts that are overloaded now and then and cut answers short: what is reached depends on the time. */
   overload: {
     web: (random) => ({
@@ -277,9 +298,11 @@ export function drawPlan(world: string, seed: number): SimPlan {
     commitMs: pick([0, 0], [1, 20], [50, 250]),
     bloomKeys: pick(8, 64, 10_000),
     recentKeys: pick(8, 64, 65_536),
-    maxPages: random.chance(0.1) ? between(random, 1, 40) : 0,
+    maxPages: draw.recrawls !== true && random.chance(0.1) ? between(random, 1, 40) : 0,
     faults,
     crashes,
+    recrawls: draw.recrawls === true,
+    freshnessShare: pick(1, 20, 20, 50),
     safetyMs,
     coverage: draw.coverage,
     isEndless: draw.isEndless === true,

@@ -6,6 +6,7 @@ import type {
   CheckpointBatch,
   CheckpointPort,
   DeniedCheckpoint,
+  DueLook,
   PageReceipt,
   StateReader,
   StorageEvent,
@@ -259,7 +260,11 @@ export class SimStorageClient implements CheckpointPort, StateReader {
   }
 
   page(_hostKey: HostKey, _partition: PartitionIndex, urlKey: UrlKey): PageRow | undefined {
-    return this.#disk.pages.get(urlKey);
+    // What a batch under way makes of a page is known when it is committed; until then it is not to be had, as behind the stage.
+    const isUnderWay = this.#pending.some(({ pages }) =>
+      pages.some((page) => page.urlKey === urlKey),
+    );
+    return isUnderWay ? undefined : this.#disk.pages.get(urlKey);
   }
 
   *denied(hostKey: HostKey): Generator<DeniedCheckpoint> {
@@ -278,6 +283,13 @@ export class SimStorageClient implements CheckpointPort, StateReader {
 
   *unparsed(owns: (partition: PartitionIndex) => boolean): Generator<UnparsedPage> {
     for (const page of [...this.#disk.unparsed.values()]) if (owns(page.partition)) yield page;
+  }
+
+  due(
+    owns: (partition: PartitionIndex) => boolean,
+    look: Parameters<StateReader['due']>[1],
+  ): DueLook {
+    return this.#disk.due.look(owns, look);
   }
 
   body(pointer: { readonly file: number; readonly record: number }): StoredBody | undefined {

@@ -14,9 +14,10 @@ import { checkBounds, checkChunkLeaks, checkHost } from './sim-checks.ts';
 import { SimDisk } from './sim-disk.ts';
 import { SimWebLog, USER_AGENT } from './sim-fetch.ts';
 import { SimFailure, SimKernel } from './sim-kernel.ts';
-import { SimNode, seedCount } from './sim-node.ts';
+import { SIM_RECRAWL, SimNode, seedCount } from './sim-node.ts';
 import { SimOperator } from './sim-operator.ts';
 import type { Boundary, CrashPlan, SimPlan } from './sim-plan.ts';
+import { watchRecrawl } from './sim-recrawl.ts';
 
 /** How a simulation went. */
 export interface SimResult {
@@ -103,7 +104,7 @@ class Simulation {
       ...{ seed, xxhash, trace },
       wallStartMs: this.#world.options.epochMs,
     });
-    this.#disk = new SimDisk((url) => this.#keyOf(url));
+    this.#disk = new SimDisk((url) => this.#keyOf(url), SIM_RECRAWL);
     this.#crashes = [...plan.crashes];
     this.#shards = plan.shards;
     this.#node = this.#newNode();
@@ -147,6 +148,12 @@ class Simulation {
     kernel.note('faults off');
     this.#isSpent = false;
     this.#node.tellAll({ kind: 'resume-all' });
+    if (this.#plan.recrawls) {
+      const runUntil = (untilMs: number, isDone: () => boolean) => this.#runUntil(untilMs, isDone);
+      const isHopeless = (host: string) => this.#isHopeless(host);
+      watchRecrawl({ kernel, node: this.#node, disk: this.#disk, runUntil, isHopeless });
+      return;
+    }
     const until = kernel.nowMs + LIVENESS_MS_MAX;
     const isOver = (): boolean => this.#isDone() || kernel.nowMs > until;
     let reason = this.#runUntil(Infinity, isOver);
@@ -267,13 +274,9 @@ class Simulation {
       ...{ kernel: this.kernel, plan: this.#plan, world: this.#world, disk: this.#disk },
       ...{ log: this.log, shards: this.#shards, run: this.runs },
       boundary: (boundary) => this.#passed(boundary),
-      isStored: (url) => this.#isStored(url),
+      dueAtOf: (url) => this.#disk.dueAtOf(url),
       committed: (hosts) => this.#committed(hosts),
     });
-  }
-
-  #isStored(url: string): boolean {
-    return this.#disk.pages.has(this.#keyOf(url));
   }
 
   #keyOf(url: string): UrlKey {
@@ -372,6 +375,7 @@ class Simulation {
       repeatsAllowed: this.#repeatsAllowed,
       exactReach: coverage,
       listedMax: 1_000,
+      revisits: this.#plan.recrawls,
       ...(coverage && maxPages === 0 ? { coverage: { userAgent: USER_AGENT, fromSeeds } } : {}),
     });
     this.#checkTraps(verdict.coverage.trapPages);
@@ -403,6 +407,5 @@ class Simulation {
   }
 }
 
-function counted(counters: ReadonlyMap<string, number>): string {
-  return [...counters].map(([name, count]) => `${name} ${count}`).join(', ');
-}
+const counted = (counters: ReadonlyMap<string, number>): string =>
+  [...counters].map(([name, count]) => `${name} ${count}`).join(', ');

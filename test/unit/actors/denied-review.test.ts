@@ -8,6 +8,7 @@ import { HostLedger } from '../../../src/actors/host-ledger.ts';
 import { HostPace } from '../../../src/actors/host-pace.ts';
 import { HostQueues } from '../../../src/actors/host-queues.ts';
 import { HostRobots } from '../../../src/actors/host-robots.ts';
+import { HostVisits } from '../../../src/actors/host-visits.ts';
 import type { HostMessage, RobotsAnswer, RoutedLink } from '../../../src/actors/messages.ts';
 import type { DeniedCheckpoint } from '../../../src/actors/ports.ts';
 import { RobotsDesk } from '../../../src/actors/robots-desk.ts';
@@ -81,6 +82,7 @@ function forbiddingHost(denied: readonly DeniedCheckpoint[]) {
     ...{ services, id, robots, queues, ledger },
     addresses: new HostAddresses(),
     budget: new HostBudget(services, id, queues, undefined),
+    visits: new HostVisits({ services, id, queues }),
   });
   return { ...lent, robots, queues, pace, desk, admission };
 }

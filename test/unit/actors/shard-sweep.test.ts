@@ -33,6 +33,8 @@ const OPTIONS: ShardOptions = {
   productToken: 'hostler',
   slotsMax: 4,
   bandWeights: [6, 3, 1],
+  freshnessShare: 20,
+  recrawls: false,
   flushMs: 100,
   pendingBytesMax: 1_000,
   backlogBytesMax: 1_000,

@@ -129,6 +129,7 @@ function diskReader(): StateReader {
     isDenied: (_host, _partition, key) => key === entryOf('old').urlKey,
     hostsWithWork: () => [],
     unparsed: () => [],
+    due: () => ({ rows: [], nextAt: Infinity }),
     body: () => undefined,
   };
 }
