@@ -104,8 +104,9 @@ test('host, robots, unparsed, digest, chunk and denied rows survive a round trip
     shapes: [{ ...shape, forms }],
   };
   const votes = [7, 2 ** 31] as const;
+  const due = { head: 1, chunkEnd: 3, tail: 4 };
   const worth = { tally, votes, enteredAt: wallMs(5), reviews: 2, reviewAt: wallMs(9.5) };
-  const done = { ...hostRowOf(3, { head: 9, chunkEnd: 9, tail: 9 }), parked, worth };
+  const done = { ...hostRowOf(3, { head: 9, chunkEnd: 9, tail: 9 }), parked, due, worth };
   deepStrictEqual(decodeHostRow(encodeHostRow(done), done.partition), done);
   ok(hostRowHasWork(encodeHostRow(done)), 'parked URLs are work');
   ok(!hostRowHasWork(encodeHostRow(hostRowOf(3, { head: 9, chunkEnd: 9, tail: 9 }))));
