@@ -228,6 +228,19 @@ export default defineConfig({
   // are fine. In bytes. Default: none. (--disk-quota)
   // diskQuotaBytes: 50 * 2 ** 30,
 
+  // S3-compatible storage that closed WARC files are moved to; credentials come from the
+  // environment, as for any AWS client. Default: none. (--object-store)
+  // objectStore: 's3://my-archive/crawl-1',
+
+  // Server of objectStore, when it is not Amazon's. Default: Amazon's.
+  // objectStoreEndpoint: 'https://minio.example.org:9000',
+
+  // Region of objectStore.
+  // objectStoreRegion: 'us-east-1',
+
+  // Keep WARC files here as well once they are in objectStore.
+  // objectStoreKeepsLocal: false,
+
   // Virtual partitions, fixed when a crawl is created: at least 16 for each machine it will ever
   // have.
   // partitions: 256,

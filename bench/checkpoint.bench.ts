@@ -86,7 +86,7 @@ async function run(bodyBytes: number, pages: number, fsync: 'always' | 'interval
     {
       store: { ...store, warc: { ...store.warc, rollBytes: 1 << 30 } },
       policy: { ...DEFAULT_POLICY, fsync },
-      archive: { gzipLevel: 0, finishBytesMax: 0 },
+      archive: { gzipLevel: 0, finishBytesMax: 0, objectStore: undefined, keepsLocal: false },
     },
     {
       onNews: () => undefined,

@@ -1,4 +1,4 @@
-// `node cluster.js archive`: compresses and indexes all closed WARC files of a crawl that does not run, however many there are. A crawl does
+// `node cluster.js archive`: compresses, indexes and uploads all closed WARC files of a crawl that does not run, however many there are. A crawl does
 // the same beside its work and leaves what would keep it from ending; this is for what it left, and for archives of older versions.
 
 import type { CrawlError } from '../base/errors.ts';
@@ -17,7 +17,9 @@ export interface ArchiveSummary {
   readonly files: number;
   readonly bytesBefore: number;
   readonly bytesAfter: number;
-  /** Files that could not be worked on. */
+  /** Files that are in the object store now. */
+  readonly uploaded: number;
+  /** Files that could not be worked on, or uploaded; uploads end with the first. */
   readonly troubles: number;
 }
 
@@ -27,17 +29,22 @@ const STATUS_TROUBLE = 1;
 /** @returns 0 when every closed file is compressed and indexed, else 1 */
 export async function commandArchive({ config }: CommandInput): Promise<number> {
   checkReadable(config.dataDir);
-  const sums = { files: 0, bytesBefore: 0, bytesAfter: 0, troubles: 0 };
+  const sums = { files: 0, bytesBefore: 0, bytesAfter: 0, uploaded: 0, troubles: 0 };
   await tendAll(config, (news) => {
-    if (news.kind === 'trouble') sums.troubles += 1;
-    if (news.kind === 'trouble') process.stderr.write(`hostler: ${storageNewsText(news)}\n`);
+    if (news.kind === 'trouble' || news.kind === 'upload-trouble') {
+      sums.troubles += 1;
+      process.stderr.write(`hostler: ${storageNewsText(news)}\n`);
+    }
+    if (news.kind === 'uploaded') sums.uploaded += 1;
     if (news.kind !== 'tended') return;
     sums.files += 1;
     sums.bytesBefore += news.bytesBefore;
     sums.bytesAfter += news.bytesAfter;
   });
   const summary: ArchiveSummary = sums;
-  const text = `${sums.files} files done: ${sums.bytesBefore} bytes, now ${sums.bytesAfter}\n`;
+  const text =
+    `${sums.files} files done: ${sums.bytesBefore} bytes, now ${sums.bytesAfter}; ` +
+    `${sums.uploaded} uploaded\n`;
   process.stdout.write(config.json ? `${JSON.stringify(summary)}\n` : text);
   return sums.troubles === 0 ? 0 : STATUS_TROUBLE;
 }

@@ -80,8 +80,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'archive',
     words: '',
-    doc: 'Compress and index the closed WARC files of a crawl that does not run.',
-    configOptions: ['dataDir', 'json'],
+    doc: 'Compress, index and upload the closed WARC files of a crawl that does not run.',
+    configOptions: ['dataDir', 'objectStore', 'json'],
     ownOptions: [],
     readsConfigFile: true,
   },

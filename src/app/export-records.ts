@@ -122,12 +122,13 @@ export async function exportCdxj(
 ): Promise<void> {
   const temporary = mkdtempSync(join(tmpdir(), 'hostler-cdxj-'));
   try {
-    const indexes = store.archiveFiles().map(({ path, cdxj, file }) => {
+    const local = store.archiveFiles().map(({ path, cdxj, file }) => {
       if (cdxj !== undefined) return cdxj;
       const made = join(temporary, `${file}.cdxj`);
       indexWarc(path, made);
       return made;
     });
+    const indexes = [...local, ...store.movedIndexes()];
     const lines =
       url === undefined
         ? mergeCdxj(indexes)

@@ -2,6 +2,7 @@
 
 import type { CrawlError } from '../base/errors.ts';
 import type { CrawlConfig } from '../config/options.ts';
+import type { ObjectStoreAddress } from '../storage/object-store.ts';
 import { DEFAULT_POLICY } from '../storage/storage-loop.ts';
 import { StorageThread, type StorageThreadOptions } from '../storage/storage-owner.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
@@ -51,6 +52,20 @@ export function storageOptions(
       quotaBytes: config.diskQuotaBytes,
     },
     policy: { ...DEFAULT_POLICY, fsync: config.fsync, commitWindowMs: config.commitWindowMs },
-    archive: { gzipLevel: config.warcGzipLevel, finishBytesMax: FINISH_BYTES_MAX },
+    archive: {
+      gzipLevel: config.warcGzipLevel,
+      finishBytesMax: FINISH_BYTES_MAX,
+      objectStore: objectStoreOf(config),
+      keepsLocal: config.objectStoreKeepsLocal,
+    },
   };
+}
+
+/** `s3://bucket/some/prefix` with its server, taken apart. */
+function objectStoreOf(config: CrawlConfig): ObjectStoreAddress | undefined {
+  const { objectStore, objectStoreEndpoint: endpoint, objectStoreRegion: region } = config;
+  if (objectStore === undefined) return undefined;
+  const { hostname: bucket, pathname } = new URL(objectStore);
+  const path = pathname.replace(/^\/+|\/+$/g, '');
+  return { bucket, prefix: path === '' ? '' : `${path}/`, endpoint, region };
 }

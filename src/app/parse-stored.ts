@@ -103,7 +103,7 @@ async function parseOne(
   page: PageAt,
 ): Promise<StoredPageResult> {
   const { pointer } = page.row;
-  const stored = pointer === undefined ? undefined : store.body(pointer);
+  const stored = pointer === undefined ? undefined : await store.body(pointer);
   if (stored === undefined) return { page, outcome: { kind: 'no-body' } };
   // As many runs are asked for as the pool can hold, so it takes each.
   const outcome = await pool.run(inputOf(page, stored));

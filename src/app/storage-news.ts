@@ -5,10 +5,18 @@ import { unreachable } from '../base/assert.ts';
 import type { Log } from '../ops/log.ts';
 import type { StorageNews } from '../storage/storage-loop.ts';
 
+const LEVELS = {
+  tended: 'debug',
+  uploaded: 'debug',
+  left: 'info',
+  trouble: 'warn',
+  'upload-trouble': 'warn',
+  'quota-near': 'warn',
+} as const;
+
 /** Writes one line for a piece of news. */
 export function logStorageNews(log: Log, news: StorageNews): void {
-  const level = { tended: 'debug', left: 'info', trouble: 'warn', 'quota-near': 'warn' } as const;
-  log[level[news.kind]](`storage-${news.kind}`, storageNewsText(news), { ...news });
+  log[LEVELS[news.kind]](`storage-${news.kind}`, storageNewsText(news), { ...news });
 }
 
 /** A piece of news as a sentence. */
@@ -18,9 +26,16 @@ export function storageNewsText(news: StorageNews): string {
       return `${news.name} compressed and indexed: ${news.bytesBefore} bytes, now ${news.bytesAfter}`;
     case 'trouble':
       return `${news.name} stays as it is: ${news.detail}`;
+    case 'uploaded':
+      return `${news.name} is in ${news.url}`;
+    case 'upload-trouble':
+      return (
+        `${news.name} cannot be uploaded, it stays here: ${news.detail}; ` +
+        `uploads pause for ${news.pauseMs / 1_000} s`
+      );
     case 'left':
       return (
-        `${news.files} archive files (${news.bytes} bytes) are left to compress and index; ` +
+        `${news.files} archive files (${news.bytes} bytes) are left to compress, index or upload; ` +
         'the next run does it, or: node cluster.js archive'
       );
     case 'quota-near':

@@ -2,6 +2,7 @@
 // §5, §6, §9). Bounds are those of the parts they set: a value that passes here is never refused by an assertion there.
 
 import { byteCount } from './byte-count.ts';
+import { HTTP_URL, OBJECT_STORE, REGION } from './object-store-kinds.ts';
 import { derived, option, optional } from './option.ts';
 import { DIRECTORY, DNS_SERVER, ENDPOINT, NODE_NAME, PATH, SOCKET_PATH } from './text-kinds.ts';
 import { BOOLEAN, choice, decimal, integer, list } from './value-kind.ts';
@@ -161,6 +162,29 @@ export const STORAGE_OPTIONS = {
     unit: 'bytes',
     defaultText: 'none',
     example: '50 * 2 ** 30',
+  }),
+  objectStore: optional(OBJECT_STORE, {
+    group: 'Storage',
+    flag: '--object-store',
+    doc:
+      'S3-compatible storage that closed WARC files are moved to; credentials come from the ' +
+      'environment, as for any AWS client.',
+    defaultText: 'none',
+    example: "'s3://my-archive/crawl-1'",
+  }),
+  objectStoreEndpoint: optional(HTTP_URL, {
+    group: 'Storage',
+    doc: "Server of objectStore, when it is not Amazon's.",
+    defaultText: "Amazon's",
+    example: "'https://minio.example.org:9000'",
+  }),
+  objectStoreRegion: option(REGION, 'us-east-1', {
+    group: 'Storage',
+    doc: 'Region of objectStore.',
+  }),
+  objectStoreKeepsLocal: option(BOOLEAN, false, {
+    group: 'Storage',
+    doc: 'Keep WARC files here as well once they are in objectStore.',
   }),
   partitions: option(integer({ min: 1, max: 65_536 }), 256, {
     group: 'Storage',

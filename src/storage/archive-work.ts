@@ -6,6 +6,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { CrawlError } from '../base/errors.ts';
 import { indexWarc } from './cdxj.ts';
 import { freeBytes } from './disk-error.ts';
+import type { ObjectStoreAddress } from './object-store.ts';
 import { compressWarc, isCompressedWarc } from './warc-compress.ts';
 import { warcFileNumber, warcPaths } from './warc-names.ts';
 
@@ -19,6 +20,10 @@ export interface ArchiveWork {
   readonly gzipLevel: number;
   /** Free disk that is kept; bytes. */
   readonly reserveBytes: number;
+  /** Where closed files are moved to; undefined for nowhere. */
+  readonly objectStore: ObjectStoreAddress | undefined;
+  /** True when files that were uploaded stay here as well. */
+  readonly keepsLocal: boolean;
 }
 
 /** What became of a file; sizes in bytes. */
@@ -49,12 +54,38 @@ export function tendWarc(work: ArchiveWork, file: number): TendedWarc {
   return { bytesBefore, bytesAfter: statSync(paths.closed).size, captures };
 }
 
-/** Numbers of closed files that have no index yet, ascending. @throws system errors */
-export function untendedWarcs(directory: string, prefix: string): number[] {
-  const numbers = readdirSync(directory).flatMap((name) => {
+/** Numbers of closed files with something left to do, each list ascending. */
+export interface UndoneWarcs {
+  /** Without index. */
+  readonly untended: readonly number[];
+  /** Done here, and not in the object store. */
+  readonly waiting: readonly number[];
+  /** In the object store, and still here. */
+  readonly moved: readonly number[];
+}
+
+/** What lies undone in the directory. @throws system errors */
+export function undoneWarcs({
+  directory,
+  prefix,
+  objectStore,
+  keepsLocal,
+}: ArchiveWork): UndoneWarcs {
+  const closed = readdirSync(directory).flatMap((name) => {
     const found = warcFileNumber(name, prefix);
     if (found === undefined || found.open) return [];
-    return existsSync(warcPaths(directory, prefix, found.file).cdxj) ? [] : [found.file];
+    const { cdxj, remote } = warcPaths(directory, prefix, found.file);
+    return [{ file: found.file, isTended: existsSync(cdxj), isMoved: existsSync(remote) }];
   });
-  return numbers.sort((one, other) => one - other);
+  const files = closed.sort((one, other) => one.file - other.file);
+  const numbers = (undone: readonly { readonly file: number }[]): number[] =>
+    undone.map(({ file }) => file);
+  return {
+    untended: numbers(files.filter(({ isTended }) => !isTended)),
+    waiting:
+      objectStore === undefined
+        ? []
+        : numbers(files.filter(({ isTended, isMoved }) => isTended && !isMoved)),
+    moved: keepsLocal ? [] : numbers(files.filter(({ isMoved }) => isMoved)),
+  };
 }

@@ -104,7 +104,7 @@ function copyOpen(
 /** A closed file with its companions; nothing when it was moved away or never was. */
 function copyClosed(paths: WarcPaths, target: string): CopiedFile[] {
   // An index is made from the last edition, so one that is there now belongs to what is found next.
-  const companions = [paths.cdxj].filter((path) => existsSync(path));
+  const companions = [paths.cdxj, paths.remote].filter((path) => existsSync(path));
   const copy = (from: string): CopiedFile => {
     const name = basename(from);
     return { path: `warc/${name}`, ...copyFile(from, join(target, name)) };
@@ -127,7 +127,7 @@ function copyClosed(paths: WarcPaths, target: string): CopiedFile[] {
       if (offsets !== undefined) closeSync(offsets);
     }
   }
-  return companions.map(copy);
+  return [...companions, ...[paths.offsets].filter((path) => existsSync(path))].map(copy);
 }
 
 /** The index whose claim fits an edition, open: its name may change at any moment (warc-compress.ts). */

@@ -2,6 +2,7 @@
 // identity, WARC files, logs, seen runs, then the replay of the frontier log. After it, files and rows agree and no URL is lost. Runs on
 // the storage thread.
 
+import { CrawlError } from '../base/errors.ts';
 import type { WallMs } from '../base/units.ts';
 import { openAuditLog } from './audit-log.ts';
 import type { CommittedState } from './committed-state.ts';
@@ -18,6 +19,7 @@ import { readManifest } from './seen-publisher.ts';
 import { rebuildSeenRuns } from './seen-rebuild.ts';
 import { EMPTY_SEEN_MANIFEST, SeenRuns } from './seen-runs.ts';
 import type { SegmentLog } from './segment-log.ts';
+import { SpaceWatch } from './space-watch.ts';
 import type { Tables } from './tables.ts';
 import { openTables, tableFileBytes } from './tables.ts';
 import type { WarcWriterOptions } from './warc-writer.ts';
@@ -65,11 +67,22 @@ export function openStore(options: StoreOptions, now: WallMs): OpenStore {
   const { dir } = options;
   const directory = openDirectory(dir, options.reserveBytes);
   try {
+    checkQuota(options);
     return recoverStore(options, directory, now);
   } catch (error) {
     directory.lock.release();
     throw diskError(error, dir, `open the crawl in ${dir}`);
   }
+}
+
+/** A crawl that has used up its quota does not begin: it could fetch a few pages each time, until the quota is broken. */
+function checkQuota({ dir, quotaBytes }: StoreOptions): void {
+  const verdict = new SpaceWatch(dir, { reserveBytes: 0, quotaBytes }, () => 0).look(0);
+  if (verdict.kind === 'room') return;
+  throw new CrawlError('disk-full', `${dir} has used up its quota of ${quotaBytes} bytes`, {
+    remedy: 'Give a larger --disk-quota, or move closed files away, for example by --object-store.',
+    retriable: true,
+  });
 }
 
 function recoverStore(options: StoreOptions, directory: DataDirectory, now: WallMs): OpenStore {

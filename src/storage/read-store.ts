@@ -17,6 +17,7 @@ import { checkReadable, folderOf } from './directory.ts';
 import { readFrontierSegment } from './frontier-log.ts';
 import { hostOfKey, hostRange, partitionRange, urlOfKey } from './keys.ts';
 import { decodePageRow } from './page-codec.ts';
+import { RemoteBodies } from './remote-bodies.ts';
 import { SeenView } from './seen-view.ts';
 import { decoding, TableReader } from './table-reader.ts';
 import type { Tables } from './tables.ts';
@@ -58,6 +59,7 @@ export class ReadStore {
   readonly #dir: string;
   readonly #tables: Tables;
   readonly #bodies: BodyReader;
+  readonly #remote: RemoteBodies;
   readonly #warcPrefix: string;
 
   /**
@@ -78,6 +80,7 @@ export class ReadStore {
     this.rows = new TableReader(this.#tables, identity.partitions);
     this.#warcPrefix = warcPrefix;
     this.#bodies = new BodyReader(folderOf(dir, 'warc'), { prefix: warcPrefix });
+    this.#remote = new RemoteBodies(folderOf(dir, 'warc'), warcPrefix);
   }
 
   /** All page rows in the order of their keys: partition, host, URL. */
@@ -175,6 +178,17 @@ export class ReadStore {
     return files.sort((a, b) => a.file - b.file);
   }
 
+  /** CDXJ indexes of files that were moved away. */
+  movedIndexes(): string[] {
+    const folder = folderOf(this.#dir, 'warc');
+    const names = new Set(readdirSync(folder));
+    return [...names]
+      .filter((name) => name.endsWith('.remote'))
+      .map((name) => name.slice(0, -'.remote'.length))
+      .filter((stem) => !names.has(`${stem}.warc.gz`) && names.has(`${stem}.cdxj`))
+      .map((stem) => join(folder, `${stem}.cdxj`));
+  }
+
   storageBytes(): StorageBytes {
     const sum = (folder: 'lmdb' | 'frontier' | 'warc' | 'audit'): number => {
       const path = folderOf(this.#dir, folder);
@@ -188,18 +202,23 @@ export class ReadStore {
     };
   }
 
-  /** Name and byte offset of a record as its file is now; undefined when it is not here. */
+  /** Name and byte offset of a record as its file is now, `s3://bucket/key` for one that was moved; undefined when it is nowhere. */
   place(pointer: BodyPointer): { readonly name: string; readonly offset: number } | undefined {
-    return this.#bodies.place(pointer);
+    return this.#bodies.place(pointer) ?? this.#remote.place(pointer);
   }
 
-  /** A stored answer; undefined when its file is not here. */
-  body(pointer: BodyPointer): StoredBody | undefined {
-    return this.#bodies.read(pointer);
+  /**
+   * A stored answer, from here or from the object store its file was moved to.
+   * @returns undefined when it is in neither
+   * @throws CrawlError `disk` when the store cannot be read
+   */
+  async body(pointer: BodyPointer): Promise<StoredBody | undefined> {
+    return this.#bodies.read(pointer) ?? this.#remote.read(pointer);
   }
 
   async close(): Promise<void> {
     this.#bodies.close();
+    await this.#remote.close();
     await this.#tables.root.close();
   }
 }

@@ -5,6 +5,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { Worker } from 'node:worker_threads';
 import { unreachable } from '../base/assert.ts';
 import { ArchiveKeeper, type ArchiveNews } from './archive-keeper.ts';
+import type { ArchiveWork } from './archive-work.ts';
 import type { BloomSnapshot } from './bloom-snapshot.ts';
 import { saveBloomSnapshot } from './bloom-snapshot.ts';
 import { CheckpointService } from './checkpoint-service.ts';
@@ -16,6 +17,7 @@ import type { SeenMergeOrder } from './seen-merge-thread.ts';
 import { SeenPublisher } from './seen-publisher.ts';
 import { type SpaceLimits, type SpaceVerdict, SpaceWatch } from './space-watch.ts';
 import type { ToShard, ToStorage } from './storage-message.ts';
+import { firstUnparsedFile } from './table-reader.ts';
 
 /** When to commit; times in milliseconds. */
 export interface CommitPolicy {
@@ -38,7 +40,7 @@ export const DEFAULT_POLICY: CommitPolicy = {
 };
 
 /** What becomes of closed WARC files. */
-export interface ArchivePolicy {
+export interface ArchivePolicy extends Pick<ArchiveWork, 'objectStore' | 'keepsLocal'> {
   /** gzip level of members that arrived uncompressed, 1 … 9; 0 leaves them as they are. */
   readonly gzipLevel: number;
   /** An orderly end waits for work on at most so many bytes of closed files; the rest is left for the next start. */
@@ -165,11 +167,14 @@ export class StorageLoop {
         directory: folderOf(directory.dir, 'warc'),
         prefix: warcPrefix,
         gzipLevel: options.archive.gzipLevel,
+        objectStore: options.archive.objectStore,
+        keepsLocal: options.archive.keepsLocal,
         reserveBytes: options.space.reserveBytes,
       },
       {
         onNews: this.#events.onNews,
         spareBytes: () => this.#space.spareBytes(this.#service.receivedBytes),
+        firstNeededFile: () => firstUnparsedFile(this.#store.tables),
       },
     );
     return keeper;
@@ -220,6 +225,7 @@ export class StorageLoop {
   #eachSecond(): void {
     this.#checkSpace();
     this.#service.rollWhileIdle();
+    this.#keeper.removeMoved();
     this.#reportFailure();
   }
 

@@ -160,6 +160,14 @@ export class TableReader {
   }
 }
 
+/** The WARC file of the oldest page that waits to be parsed, and so the first that crawl threads may read; Infinity when none waits. */
+export function firstUnparsedFile(tables: Tables): number {
+  for (const { key, value } of tables.unparsed.getRange({ limit: 1 })) {
+    return decoding('unparsed row', () => decodeUnparsed(value, idOfKey(key))).pointer.file;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
 /** The entries of a chunk row, if `sequence` is among them. */
 function entriesWith(
   value: Uint8Array,

@@ -14,6 +14,10 @@ export interface WarcPaths {
   /** The index of a compressed edition, until it takes the place of `offsets`. */
   readonly nextOffsets: string;
   readonly cdxj: string;
+  /** Says that the file is in an object store (remote-warc.ts). */
+  readonly remote: string;
+  /** Notes an upload that is under way (object-upload.ts). */
+  readonly upload: string;
 }
 
 /** Default start of every file's name. */
@@ -33,6 +37,8 @@ export function warcPaths(directory: string, prefix: string, file: number): Warc
     offsets: `${stem}.offsets`,
     nextOffsets: `${stem}.offsets.next`,
     cdxj: `${stem}.cdxj`,
+    remote: `${stem}.remote`,
+    upload: `${stem}.upload`,
   };
 }
 

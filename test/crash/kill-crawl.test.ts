@@ -86,11 +86,12 @@ function killOf(entries: readonly RequestEntry[]): Kill {
 
 /** Page rows with their pointers; each pointer names a whole record, although nothing was repaired yet. */
 function rowsOf(dataDir: string): Promise<Map<string, string>> {
-  return readCrawl(dataDir, (store) => {
+  return readCrawl(dataDir, async (store) => {
     const rows = new Map<string, string>();
     for (const { row } of store.pages()) {
       if (row.pointer === undefined) continue;
-      if (row.duplicateOf === undefined) ok(store.body(row.pointer), `half a record: ${row.url}`);
+      if (row.duplicateOf === undefined)
+        ok(await store.body(row.pointer), `half a record: ${row.url}`);
       rows.set(row.url, `${row.status} ${row.pointer.file}:${row.pointer.record}`);
     }
     return rows;

@@ -33,7 +33,12 @@ import {
 import { RECRAWL } from '../support/recrawl-policy.ts';
 
 const archives: StorageNews[] = [];
-const archive = { gzipLevel: 6, finishBytesMax: 1 << 20 };
+const archive = {
+  gzipLevel: 6,
+  finishBytesMax: 1 << 20,
+  objectStore: undefined,
+  keepsLocal: false,
+};
 const events = {
   onNews: (news: StorageNews) => archives.push(news),
   onFailure: (error: CrawlError) => {
@@ -246,7 +251,7 @@ test('ReadStore reads rows, counters, audit and bodies of a crawl', async () => 
   const [at] = [...store.pages()];
   strictEqual(at?.urlKey, page.urlKey);
   ok(at.row.pointer);
-  strictEqual(Buffer.from(store.body(at.row.pointer)?.body ?? []).toString(), 'read me');
+  strictEqual(Buffer.from((await store.body(at.row.pointer))?.body ?? []).toString(), 'read me');
   deepStrictEqual([...store.audit()], [auditOf(1, 9)]);
   deepStrictEqual([...store.counters()], [['skipped.robots', 4]]);
   await store.close();

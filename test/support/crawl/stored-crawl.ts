@@ -55,7 +55,7 @@ export async function archiveFaults(dataDir: string): Promise<string[]> {
   await readCrawl(dataDir, async (store) => {
     for (const { row } of store.pages()) {
       if (row.pointer === undefined || row.duplicateOf !== undefined) continue;
-      const body = store.body(row.pointer);
+      const body = await store.body(row.pointer);
       if (body === undefined) faults.push(`${row.url}: no whole record at its pointer`);
       else if (body.status !== row.status) faults.push(`${row.url}: ${body.status} at its pointer`);
     }
