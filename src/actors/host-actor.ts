@@ -64,8 +64,7 @@ export class HostActor implements Actor<HostMessage> {
     const row = services.reader.host(id.hostKey, id.partition);
     this.#queues = new HostQueues(services, id, row);
     const robotsRows = services.reader.robots(id.hostKey, id.partition);
-    const { productToken, robotsBytesMax } = services.policy;
-    this.#robots = new HostRobots(productToken, robotsBytesMax, robotsRows);
+    this.#robots = new HostRobots(services.policy, robotsRows, services.residency);
     this.#pace = restoredPace(services, services.gapPolicyOf(id.host), row, context);
     this.#contact = row === undefined || row.lastEndedAt === 0 ? 'none' : 'committed';
     this.#ledger = new HostLedger(services, id, row);
@@ -363,6 +362,7 @@ export class HostActor implements Actor<HostMessage> {
   stopped(context: ActorContext<HostMessage>): void {
     assert(this.isIdle(), () => `${this.#id.host} stopped while busy`);
     this.#queues.unload();
+    this.#robots.released();
     const row = this.#row(context);
     this.#services.stage.host(this.#id.hostKey, () => row);
   }

@@ -8,6 +8,7 @@ import { FreshnessSplit } from '../domain/split.ts';
 import { BackQueue, type ChunkStore } from './back-queue.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import type { StateReader } from './ports.ts';
+import { type Residency, ResidencyShare } from './residency.ts';
 import {
   BANDS,
   type Band,
@@ -19,13 +20,6 @@ import {
   type QueueCursors,
   type QueueEntry,
 } from './rows.ts';
-
-/** Queue entries that all awake hosts of a shard hold in memory; the shard puts hosts to sleep when they grow too many (I10). */
-export interface Residency {
-  entries: number;
-  /** Entries of pages due for another visit that hosts were given and have not done, since the start. */
-  visits: number;
-}
 
 /** Counters of URLs waiting, by lane. */
 const QUEUED = ['queued.0', 'queued.1', 'queued.2', 'parked.urls', 'queued.due'] as const;
@@ -47,9 +41,8 @@ interface QueueServices {
 
 export class HostQueues {
   readonly #stage: CheckpointStage;
-  readonly #residency: Residency;
-  /** Entries of this host in `#residency`. */
-  #resident = 0;
+  readonly #sum: Residency;
+  readonly #residency: ResidencyShare;
   readonly #id: QueueIdentity;
   /** By their numbers. */
   readonly #lanes: readonly [BackQueue, BackQueue, BackQueue, BackQueue, BackQueue];
@@ -57,7 +50,8 @@ export class HostQueues {
 
   constructor(services: QueueServices, id: QueueIdentity, row: HostRow | undefined) {
     this.#stage = services.stage;
-    this.#residency = services.residency;
+    this.#sum = services.residency;
+    this.#residency = new ResidencyShare(services.residency);
     this.#id = id;
     const open = (lane: Lane) =>
       new BackQueue(chunkStore(services, id, lane), cursorsOf(row, lane));
@@ -107,7 +101,7 @@ export class HostQueues {
   /** Appends an entry; the frontier log gets it in the same commit. */
   push(band: Band, entry: Omit<QueueEntry, 'sequence'>): void {
     this.#append(band, entry);
-    if (band === FRESHNESS) this.#residency.visits += 1;
+    if (band === FRESHNESS) this.#sum.visits += 1;
   }
 
   /** Sets an entry aside, behind those that are parked already. */
@@ -147,7 +141,7 @@ export class HostQueues {
     if (this.#discovery > 0 && this.#lanes[FRESHNESS].length > 0) {
       this.#split.served(band === FRESHNESS ? 'freshness' : 'discovery');
     }
-    if (band === FRESHNESS) this.#residency.visits -= 1;
+    if (band === FRESHNESS) this.#sum.visits -= 1;
     this.#remove(band);
   }
 
@@ -181,9 +175,7 @@ export class HostQueues {
   }
 
   #count(): void {
-    const resident = this.resident;
-    this.#residency.entries += resident - this.#resident;
-    this.#resident = resident;
+    this.#residency.hold(this.resident);
   }
 }
 

@@ -11,7 +11,9 @@ import { decideRobots, type RobotsFetchOutcome } from '../domain/robots-policy.t
 import { ALLOW_ALL, absoluteSitemaps, type RobotsRules } from '../domain/robots-rules.ts';
 import { followRobotsRedirect, robotsUrlOf } from '../domain/robots-url.ts';
 import type { RobotsAnswer } from './messages.ts';
+import { type Residency, ResidencyShare } from './residency.ts';
 import type { RobotsRow } from './rows.ts';
+import type { CrawlPolicy } from './services.ts';
 
 /** Origins of one host that are remembered; a host with more (ports in links) loses the oldest, which is then fetched anew. */
 const ORIGINS_MAX = 16;
@@ -50,16 +52,29 @@ interface OriginState {
 export class HostRobots {
   readonly #productToken: string;
   readonly #bytesMax: number;
+  readonly #residency: ResidencyShare;
   readonly #origins = new Map<string, OriginState>();
 
-  constructor(productToken: string, bytesMax: number, rows: readonly RobotsRow[]) {
-    this.#productToken = productToken;
-    this.#bytesMax = bytesMax;
+  /** @param residency where the rules held in memory are counted */
+  constructor(
+    policy: Pick<CrawlPolicy, 'productToken' | 'robotsBytesMax'>,
+    rows: readonly RobotsRow[],
+    residency: Residency = { entries: 0, visits: 0 },
+  ) {
+    this.#productToken = policy.productToken;
+    this.#bytesMax = policy.robotsBytesMax;
+    this.#residency = new ResidencyShare(residency);
     for (const row of rows) {
       const state = this.#open(row.origin);
       state.row = row;
       state.rules = row.rules as RobotsRules;
     }
+    this.#count();
+  }
+
+  /** The host falls asleep: its rules are no longer held in memory. */
+  released(): void {
+    this.#residency.hold(0);
   }
 
   /**
@@ -174,6 +189,7 @@ export class HostRobots {
     // An operator who asks for the rules wants everything that was set aside looked at again, whatever it was set aside for.
     const rulesChanged = isChanged || state.refresh;
     state.rules = decision.rules;
+    this.#count();
     state.asking = false;
     state.refresh = false;
     state.hops = 0;
@@ -193,6 +209,12 @@ export class HostRobots {
       rulesChanged,
       sitemaps: absoluteSitemaps(decision.rules.sitemaps, `${origin}/robots.txt`),
     };
+  }
+
+  #count(): void {
+    let rules = 0;
+    for (const state of this.#origins.values()) rules += state.rules.patterns.length;
+    this.#residency.hold(rules);
   }
 
   #open(origin: string): OriginState {

@@ -6,9 +6,9 @@
 import { assert } from '../base/assert.ts';
 import type { HostKey, PartitionIndex, UrlKey, WallMs } from '../base/units.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
-import type { Residency } from './host-queues.ts';
 import type { HostMessage } from './messages.ts';
 import type { DueRow, DueRowPlace, StateReader } from './ports.ts';
+import type { Residency } from './residency.ts';
 import { CountdownToken } from './work-token.ts';
 
 /** Rows read at once, and on their way at most. */

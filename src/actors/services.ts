@@ -11,7 +11,6 @@ import type { Place } from '../runtime/shared-budget.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import type { DomainAccounts } from './domain-accounts.ts';
 import type { FetchGate } from './fetch-gate.ts';
-import type { Residency } from './host-queues.ts';
 import type {
   HostMessage,
   HostPlaceIdentity,
@@ -20,6 +19,7 @@ import type {
   ShardMessage,
 } from './messages.ts';
 import type { ResolvePort } from './ports.ts';
+import type { Residency } from './residency.ts';
 import type { StagedReader } from './staged-reader.ts';
 
 /** The part of the configuration that host actors act on. Times in milliseconds. */

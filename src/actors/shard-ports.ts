@@ -26,7 +26,7 @@ export interface ShardOptions {
   readonly pendingBytesMax: number;
   /** Bytes awaiting their parse above which no new request is started. */
   readonly backlogBytesMax: number;
-  /** Queue entries of awake hosts in memory above which hosts are put to sleep. */
+  /** Queue entries and robots rules of awake hosts in memory above which hosts are put to sleep (residency.ts). */
   readonly residentEntriesMax: number;
   /** Reads sitemaps that robots.txt names. */
   readonly sitemaps: boolean;

@@ -133,7 +133,7 @@ export class CrawlProcess {
     };
     const waiting = Array.from(
       { length: config.threads },
-      (_, shard) => new WaitingShard(shard, (exit) => exited(shard, exit)),
+      (_, shard) => new WaitingShard(shard, config.activeHostsMax, (exit) => exited(shard, exit)),
     );
     const { storage, prepared, suspects } = await openCrawl(options, fail, prepare).catch(
       async (error) => {

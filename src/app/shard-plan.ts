@@ -23,9 +23,12 @@ import type { ShardThreadPlan } from './thread-plan.ts';
 
 /** Share of the machine's memory that bodies on their way through one process may take, at most. */
 const BODIES_SHARE = 1 / 16;
-const BODIES_BYTES_MAX = 96 * 1024 * 1024;
-/** Queue entries in memory for each thread; at about 250 bytes an entry, 50 MB. */
-const RESIDENT_ENTRIES_MAX = 200_000;
+/** Bodies awaiting their commit: at a window of 250 ms, enough for 200 MB/s. */
+const PENDING_BYTES_MAX = 64 * 1024 * 1024;
+/** Bodies awaiting their parse: this much work in hand is plenty, more is only memory. */
+const BACKLOG_BYTES_MAX = 24 * 1024 * 1024;
+/** Queue entries and robots rules in memory for each thread; at about 200 bytes each, 24 MB. */
+const RESIDENT_ENTRIES_MAX = 120_000;
 /** Longest wait for the owner of another host to fetch a redirected robots.txt: its gap may be long. */
 const ROBOTS_ASK_MS = 120_000;
 /** Longest wait between two reviews of a host's parked URLs: a week. */
@@ -40,7 +43,7 @@ export function shardPlanOf(
   const { config, shards, partitions } = plan;
   const ring = shardRing(shards, partitions, hasher);
   const overrides = new HostOverrides(config.hostOverrides);
-  const bodies = Math.min(totalmem() * BODIES_SHARE, BODIES_BYTES_MAX) / shards;
+  const bodiesBytes = totalmem() * BODIES_SHARE;
   return {
     options: {
       shard: plan.shard,
@@ -51,8 +54,8 @@ export function shardPlanOf(
       freshnessShare: config.freshnessShare,
       recrawls: config.continuous || config.recrawl,
       flushMs: Math.min(config.commitWindowMs, 40),
-      pendingBytesMax: bodies,
-      backlogBytesMax: bodies,
+      pendingBytesMax: Math.min(bodiesBytes, PENDING_BYTES_MAX) / shards,
+      backlogBytesMax: Math.min(bodiesBytes, BACKLOG_BYTES_MAX) / shards,
       residentEntriesMax: RESIDENT_ENTRIES_MAX,
       sitemaps: config.sitemaps,
       wellKnownSitemaps: config.wellKnownSitemaps,

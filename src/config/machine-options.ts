@@ -83,9 +83,9 @@ export const SIZE_OPTIONS = {
       doc: 'How often the front queue serves its three priority bands, best first.',
     },
   ),
-  activeHostsMax: option(integer({ min: 16, max: 10_000_000 }), 20_000, {
+  activeHostsMax: option(integer({ min: 16, max: 10_000_000 }), 10_000, {
     group: 'Size and speed',
-    doc: 'Hosts kept in memory by each thread; the others rest on disk.',
+    doc: 'Hosts kept in memory by each thread, at some 7 KB each; the others rest on disk.',
     unit: 'hosts',
   }),
   expectedUrls: option(integer({ min: 1_000, max: 4_294_967_295 }), 10_000_000, {

@@ -28,8 +28,8 @@ export function matchRobots(rules: RobotsRules, url: string): RobotsVerdict {
   return compiledFor(rules).match(url);
 }
 
-/** Rules kept compiled by a thread, in two generations: at most twice this many, some 20 to 40 MB, however many hosts it owns. */
-const COMPILED_RULES_MAX = 32_768;
+/** Rules kept compiled by a thread, in two generations: at most twice this many, some 5 to 10 MB, however many hosts it owns. */
+const COMPILED_RULES_MAX = 8_192;
 let young = new Map<RobotsRules, CompiledRobots>();
 let old = new Map<RobotsRules, CompiledRobots>();
 let youngRuleCount = 0;

@@ -71,7 +71,7 @@ function file(text: string): RobotsAnswer {
 function forbiddingHost(denied: readonly DeniedCheckpoint[]) {
   const lent = lendServices(hasher, denied);
   const { services, id } = lent;
-  const robots = new HostRobots('hostler', 512_000, []);
+  const robots = new HostRobots({ productToken: 'hostler', robotsBytesMax: 512_000 }, []);
   robots.asked(ORIGIN);
   robots.answered(ORIGIN, `${ORIGIN}/robots.txt`, file(FORBIDDING), wallMs(1_704_067_200_000));
   const queues = new HostQueues(services, id, undefined);

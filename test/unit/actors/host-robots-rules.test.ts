@@ -26,7 +26,7 @@ function file(text: string, status = 200, location?: string): RobotsAnswer {
 }
 
 function robotsWith(text: string, origin = ORIGIN): HostRobots {
-  const robots = new HostRobots('hostler', 512_000, []);
+  const robots = new HostRobots({ productToken: 'hostler', robotsBytesMax: 512_000 }, []);
   robots.asked(origin);
   robots.answered(origin, `${origin}/robots.txt`, file(text), NOW);
   return robots;
@@ -53,7 +53,7 @@ test('HostRobots keeps the copy at hand while the file is unreachable, and denie
   robots.answered(ORIGIN, `${ORIGIN}/robots.txt`, file('', 503), later);
   strictEqual(robots.admission(`${ORIGIN}/public`, later).kind, 'allowed');
   strictEqual(robots.admission(`${ORIGIN}/private/x`, later).kind, 'denied');
-  const fresh = new HostRobots('hostler', 512_000, []);
+  const fresh = new HostRobots({ productToken: 'hostler', robotsBytesMax: 512_000 }, []);
   fresh.asked(ORIGIN);
   fresh.answered(ORIGIN, `${ORIGIN}/robots.txt`, file('', 503), later);
   strictEqual(fresh.admission(`${ORIGIN}/public`, later).kind, 'wait');
@@ -68,7 +68,7 @@ test('HostRobots.crawlDelaySeconds is the largest of all origins of the host', (
 });
 
 test('HostRobots.answered follows five redirects of robots.txt and takes the sixth for no file', () => {
-  const robots = new HostRobots('hostler', 512_000, []);
+  const robots = new HostRobots({ productToken: 'hostler', robotsBytesMax: 512_000 }, []);
   robots.asked(ORIGIN);
   const moved = file('', 301, '/next');
   for (let hop = 0; hop < 5; hop += 1) {

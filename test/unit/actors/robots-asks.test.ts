@@ -19,7 +19,7 @@ const ORIGIN = 'http://site.test';
 /** A host whose robots.txt has just moved to another host, and the messages its timers send it. */
 function askingHost() {
   const { services, id } = lendServices(hasher);
-  const robots = new HostRobots('hostler', 512_000, []);
+  const robots = new HostRobots({ productToken: 'hostler', robotsBytesMax: 512_000 }, []);
   const queues = new HostQueues(services, id, undefined);
   const pace = HostPace.fresh(services.policy.gap);
   const desk = new RobotsDesk({ services, id, robots, queues, pace });
