@@ -115,6 +115,40 @@ export const COMMANDS: readonly CommandEntry[] = [
     readsConfigFile: true,
   },
   {
+    name: 'feed',
+    words: '',
+    doc: 'The change feed: new, changed, unchanged, gone and duplicate pages, as NDJSON or to a sink.',
+    configOptions: ['dataDir'],
+    ownOptions: [
+      {
+        flag: '--from',
+        placeholder: 'CURSOR',
+        doc: "Begin after this line's cursor; or start, or now.",
+      },
+      { flag: '--follow', placeholder: '', doc: 'Go on: wait for what happens next.' },
+      {
+        flag: '--to',
+        placeholder: 'SINK',
+        doc: 'file:PATH, a webhook URL, opensearch:http://HOST:9200/INDEX, or search.',
+      },
+      {
+        flag: '--consumer',
+        placeholder: 'NAME',
+        doc: 'Keep the place under this name, and go on from there.',
+      },
+      { flag: '--limit', placeholder: 'N', doc: 'So many events at most.' },
+    ],
+    readsConfigFile: true,
+  },
+  {
+    name: 'search',
+    words: '<words...>',
+    doc: 'Search the text of what was crawled; "a phrase" between quotation marks.',
+    configOptions: ['dataDir', 'json'],
+    ownOptions: [{ flag: '--limit', placeholder: 'N', doc: 'So many pages at most (default 10).' }],
+    readsConfigFile: true,
+  },
+  {
     name: 'robots',
     words: '<verb> [host]',
     doc: 'Ask a robots.txt file: test (one URL, or NDJSON with --batch), show, or show HOST.',

@@ -48,6 +48,7 @@ export function storageOptions(
         prefix: WARC_PREFIX,
       },
       logRollBytes: LOG_ROLL_BYTES,
+      feedKeptBytes: config.feedKeptBytes,
       reserveBytes: config.diskReserveBytes,
       quotaBytes: config.diskQuotaBytes,
     },

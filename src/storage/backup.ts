@@ -41,7 +41,7 @@ const TRIES_MAX = 5;
 /** Not part of a backup: who runs, what is being written, what is derived, and what is copied by rules of its own. */
 const LEFT_OUT = /^(?:lock.*|format|backup\.json|.*\.sock|.*\.tmp|bloom\.snapshot)$/;
 const TABLES_PATH = 'lmdb/data.mdb';
-const OWN_RULES: ReadonlySet<string> = new Set(['lmdb', 'warc']);
+const OWN_RULES: ReadonlySet<string> = new Set(['lmdb', 'warc', 'search']);
 
 /**
  * Saves the crawl in `dir` into the new or empty directory `target`.
@@ -112,7 +112,7 @@ async function tryBackup(
     const others = copyOthers(dir, target, heldFiles);
     if (!holdsLogs(target, state)) return undefined;
     const tables = { path: TABLES_PATH, ...describeFile(join(target, TABLES_PATH)) };
-    for (const folder of ['lmdb', 'frontier', 'warc', 'audit'] as const) {
+    for (const folder of ['lmdb', 'frontier', 'warc', 'audit', 'feed'] as const) {
       mkdirSync(folderOf(target, folder), { recursive: true });
       syncDirectory(folderOf(target, folder));
     }
@@ -135,10 +135,14 @@ function listFiles(dir: string): string[] {
   });
 }
 
-/** Files that a running crawl may remove: the frontier's. Their number is bounded by the log's sweep and the merging of runs. */
+/**
+ * Files that a running crawl may remove: the frontier's and the feed's. Their number is bounded by the log's sweep, the merging of runs and
+ * the feed's retention.
+ */
 function holdFiles(dir: string, held: Map<string, number>): void {
   for (const path of listFiles(dir)) {
-    if (!path.startsWith('frontier/') || held.has(path)) continue;
+    const mayGo = path.startsWith('frontier/') || path.startsWith('feed/');
+    if (!mayGo || held.has(path)) continue;
     try {
       held.set(path, openSync(join(dir, path), 'r'));
     } catch {
@@ -207,6 +211,7 @@ function holdsLogs(target: string, state: CommittedState): boolean {
   const logs = [
     ...state.frontier.map((segment) => ({ path: `frontier/urls-${segment.number}.log`, segment })),
     ...state.audit.map((segment) => ({ path: `audit/audit-${segment.number}.log`, segment })),
+    ...state.feed.map((segment) => ({ path: `feed/feed-${segment.number}.log`, segment })),
   ];
   return logs.every(({ path, segment }) => {
     const size = statSync(join(target, path), { throwIfNoEntry: false })?.size ?? 0;

@@ -2,6 +2,7 @@
 // has to append, place and put (step 10). Row keys and values are ready for LMDB; bodies are whole WARC members. The receiver gets views
 // into the transferred buffer, not copies.
 
+import { CHANGE_KINDS, type ChangeKind } from '../actors/change-event.ts';
 import type { DueCheckpoint, DueRowTaken } from '../actors/ports.ts';
 import type { BodyPointer } from '../actors/rows.ts';
 import { hostKey, partitionIndex, urlKey, wallMs } from '../base/units.ts';
@@ -37,6 +38,8 @@ export interface PackedPage {
   readonly sitemap: boolean;
   /** Its body lies elsewhere already (the stored copy behind a 304): the first member is no body for the row to point at. */
   readonly keepsPointer: boolean;
+  /** What the change feed tells of it, as far as the shard knows: a copy of another page is found later. */
+  readonly change: ChangeKind | undefined;
   /** WARC members in order; the first is the response. Empty when no answer came. */
   readonly members: readonly Buffer[];
   readonly dedupe: DedupeFacts | undefined;
@@ -93,6 +96,7 @@ export function writePage(writer: ByteWriter, page: PageToPack): void {
   writer.f64(page.fetchedAt);
   writer.varint(page.depth);
   writer.varint(page.hops);
+  writer.u8(page.change === undefined ? 0 : CHANGE_KINDS.indexOf(page.change) + 1);
   writer.varint(page.records.length);
   for (const parts of page.records) writeMember(writer, parts);
   if (page.dedupe !== undefined) writeDedupe(writer, page.dedupe);
@@ -198,6 +202,7 @@ function readPage(reader: ByteReader): PackedPage {
   const fetchedAt = reader.f64();
   const depth = reader.varint();
   const hops = reader.varint();
+  const change = CHANGE_KINDS[reader.u8() - 1];
   const members = readMany(reader, (from) => from.block());
   return {
     key: (flags & HAS_ROW) === 0 ? undefined : key,
@@ -206,6 +211,7 @@ function readPage(reader: ByteReader): PackedPage {
     fetchedAt,
     depth,
     hops,
+    change,
     parse: (flags & PARSE) !== 0,
     sitemap: (flags & SITEMAP) !== 0,
     keepsPointer: (flags & KEEPS_POINTER) !== 0,
@@ -231,7 +237,7 @@ function readRow(reader: ByteReader): PackedRow {
   return { table: byte >> 1, key, value: (byte & 1) === 0 ? undefined : reader.block() };
 }
 
-/** What a placed page became; its row and receipt follow from it. */
+/** What a placed page became; its row, its receipt and its event follow from it. */
 export interface PlacedPage {
   readonly page: PackedPage;
   readonly pointer: BodyPointer | undefined;

@@ -20,7 +20,7 @@ import { encodeChunk, encodeDenied } from './entry-codec.ts';
 import { packDiscovered } from './frontier-log.ts';
 import { chunkRowKey, hostRowKey, robotsRowKey, urlRowKey } from './keys.ts';
 import type { PackedVisit } from './pack-visit.ts';
-import { dueOf, packNotModified, packVisit } from './pack-visit.ts';
+import { changeOf, dueOf, packNotModified, packVisit } from './pack-visit.ts';
 import { placePage, writePageRow } from './page-codec.ts';
 import type { DigestRow } from './row-codec.ts';
 import { encodeHostRow, encodeRobotsRow } from './row-codec.ts';
@@ -119,19 +119,22 @@ function packPage(
     hops: page.hops,
     parse: page.parse,
     sitemap: page.purpose === 'sitemap',
+    change: undefined,
     keepsPointer: stored !== undefined,
   };
   if (response === undefined) {
     const visited = packVisit(policy, page, page.prior, rowOf(page, undefined, ''));
     const row = packWhole(visited.row);
-    const packed = { ...base, row, records: [], dedupe: undefined, parse: false };
+    const change = changeOf(page, visited);
+    const packed = { ...base, row, change, records: [], dedupe: undefined, parse: false };
     return { packed, visited };
   }
   if (stored !== undefined) {
     const visited = packNotModified(policy, page, stored.row, validatorsOf(response));
     const records = frameNotModified(page, response, stored);
     const row = packWhole(visited.row);
-    return { packed: { ...base, row, records, dedupe: undefined }, visited };
+    const change = changeOf(page, visited);
+    return { packed: { ...base, row, change, records, dedupe: undefined }, visited };
   }
   return packAnswer(page, policy, response, base);
 }
@@ -173,7 +176,7 @@ function packAnswer(
   const visited = packVisit(policy, page, page.prior, row);
   const { keepsCopy } = visited;
   const packedRow = keepsCopy ? packWhole(visited.row) : packRow(visited.row);
-  const packed = { ...base, row: packedRow, records, dedupe };
+  const packed = { ...base, row: packedRow, change: changeOf(page, visited), records, dedupe };
   return { packed: keepsCopy ? { ...packed, keepsPointer: true } : packed, visited };
 }
 

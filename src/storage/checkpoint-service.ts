@@ -17,10 +17,12 @@ import { putCommitted } from './committed-state.ts';
 import { addCounters } from './counters.ts';
 import { troubleOf } from './disk-error.ts';
 import { DueWriter } from './due-table.ts';
+import { forgettable } from './feed-log.ts';
 import { idKey } from './keys.ts';
 import { PagePlacement } from './page-placement.ts';
 import type { SeenPublisher } from './seen-publisher.ts';
 import type { SegmentLog } from './segment-log.ts';
+import { tryRevert } from './segment-log.ts';
 import type { ToShard } from './storage-message.ts';
 import { SweepLedger } from './sweep-ledger.ts';
 import type { Table, Tables } from './tables.ts';
@@ -44,6 +46,9 @@ export interface CheckpointServiceOptions {
   readonly archive: WarcWriter;
   readonly frontier: SegmentLog;
   readonly audit: SegmentLog;
+  readonly feed: SegmentLog;
+  /** Bytes of the change feed that are kept at least. */
+  readonly feedKeptBytes: number;
   readonly seen: SeenPublisher;
   readonly committed: CommittedState;
   readonly fsync: 'always' | 'interval';
@@ -201,13 +206,14 @@ export class CheckpointService {
     this.#closed = true;
     if (this.#failure !== undefined) return;
     this.#guard(() => {
-      const { archive, frontier, audit } = this.#options;
+      const { archive, frontier, audit, feed } = this.#options;
       this.#closedArchives.push(...archive.close());
       const state = { ...this.#committed, warc: archive.ends() };
       this.#tables.root.transactionSync(() => putCommitted(this.#tables, state));
       this.#announceArchives();
       frontier.close();
       audit.close();
+      feed.close();
     });
   }
 
@@ -248,7 +254,7 @@ export class CheckpointService {
   }
 
   #writeFiles(batches: readonly QueuedBatch[]): void {
-    const { archive, frontier, audit, now } = this.#options;
+    const { archive, frontier, audit, feed, now } = this.#options;
     const started = now();
     archive.sync();
     this.#boundary('bodies-synced');
@@ -257,22 +263,27 @@ export class CheckpointService {
     this.#boundary('frontier-synced');
     audit.append(blocksOf(batches, 'auditBlock'));
     audit.sync();
+    const events = this.#placement.feedBlock();
+    if (events !== undefined) feed.append([events]);
+    feed.sync();
     this.#boundary('audit-synced');
     this.#syncs.add(now() - started);
   }
 
   #commitRows(batches: readonly QueuedBatch[]): void {
-    const { archive, frontier, audit, dir } = this.#options;
+    const { archive, frontier, audit, feed, dir } = this.#options;
     for (const { shard, batch } of batches) {
       if (batch.sweptThroughSegment !== undefined) {
         this.#sweeps.swept(shard, batch.sweptThroughSegment);
       }
     }
     const forgot = frontier.forget(this.#sweeps.through());
+    const feedForgot = feed.forget(forgettable(feed.segments, this.#options.feedKeptBytes));
     const state: CommittedState = {
       warc: archive.ends(),
       frontier: frontier.segments,
       audit: audit.segments,
+      feed: feed.segments,
       nextUnparsedId: this.#placement.nextUnparsedId,
       tableBytes: tableFileBytes(dir),
     };
@@ -291,6 +302,7 @@ export class CheckpointService {
     this.#placement = this.#newPlacement(state.nextUnparsedId);
     this.#boundary('committed');
     if (forgot) frontier.removeForgotten();
+    if (feedForgot) feed.removeForgotten();
   }
 
   #putBatchRows(batch: PackedBatch): void {
@@ -335,9 +347,10 @@ export class CheckpointService {
 
   /** After a commit: the next one names the new files. Receipts of all entries in older segments were delivered before this. */
   #rollFiles(): void {
-    const { archive, frontier, audit } = this.#options;
+    const { archive, frontier, audit, feed } = this.#options;
     this.#closedArchives.push(...archive.rollIfNeeded());
     audit.roll();
+    feed.roll();
     const segment = frontier.roll();
     if (segment === undefined) return;
     this.#broadcast({ kind: 'log-rolled', segment });
@@ -373,16 +386,10 @@ export class CheckpointService {
 
   /** Gives uncommitted bytes back to a full disk at once; where that fails too, recovery does it at the next open. */
   #revertFiles(): void {
-    for (const [log, segments] of [
-      [this.#options.frontier, this.#committed.frontier],
-      [this.#options.audit, this.#committed.audit],
-    ] as const) {
-      try {
-        log.revert(segments);
-      } catch {
-        // The failure that is being reported already is the better message.
-      }
-    }
+    const { frontier, audit, feed } = this.#options;
+    tryRevert(frontier, this.#committed.frontier);
+    tryRevert(audit, this.#committed.audit);
+    tryRevert(feed, this.#committed.feed);
   }
 }
 

@@ -18,6 +18,8 @@ export interface CommittedState {
   readonly nextUnparsedId: number;
   /** Length of LMDB's file when this was written; it never shrinks. */
   readonly tableBytes: number;
+  /** The change feed; empty as well for a crawl from before there was one. */
+  readonly feed: readonly LogSegment[];
 }
 
 /** The state of a new crawl. */
@@ -27,6 +29,7 @@ export const EMPTY_STATE: CommittedState = {
   audit: [],
   nextUnparsedId: 1,
   tableBytes: 0,
+  feed: [],
 };
 
 const COMMITTED = nameKey('committed');
@@ -44,10 +47,11 @@ export function readCommitted(tables: Tables): CommittedState {
         bytes: reader.varint(),
         records: reader.varint(),
       })),
-      frontier: readList(reader, () => ({ number: reader.varint(), bytes: reader.varint() })),
-      audit: readList(reader, () => ({ number: reader.varint(), bytes: reader.varint() })),
+      frontier: readSegments(reader),
+      audit: readSegments(reader),
       nextUnparsedId: reader.varint(),
       tableBytes: reader.varint(),
+      feed: reader.left === 0 ? [] : readSegments(reader),
     };
     reader.end();
     return state;
@@ -66,16 +70,24 @@ export function putCommitted(tables: Tables, state: CommittedState): void {
     writer.varint(end.bytes);
     writer.varint(end.records);
   }
-  for (const segments of [state.frontier, state.audit]) {
-    writer.varint(segments.length);
-    for (const segment of segments) {
-      writer.varint(segment.number);
-      writer.varint(segment.bytes);
-    }
-  }
+  writeSegments(writer, state.frontier);
+  writeSegments(writer, state.audit);
   writer.varint(state.nextUnparsedId);
   writer.varint(state.tableBytes);
+  writeSegments(writer, state.feed);
   tables.meta.putSync(COMMITTED, writer.view());
+}
+
+function writeSegments(writer: ByteWriter, segments: readonly LogSegment[]): void {
+  writer.varint(segments.length);
+  for (const segment of segments) {
+    writer.varint(segment.number);
+    writer.varint(segment.bytes);
+  }
+}
+
+function readSegments(reader: ByteReader): LogSegment[] {
+  return readList(reader, () => ({ number: reader.varint(), bytes: reader.varint() }));
 }
 
 function readList<One>(reader: ByteReader, one: () => One): One[] {

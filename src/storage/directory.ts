@@ -20,7 +20,7 @@ import { takeLock } from './lock.ts';
 /** Number of the layout of everything below the data directory; raised whenever an older version would misread it. */
 export const FORMAT_NUMBER = 1;
 
-const FOLDERS = ['lmdb', 'frontier', 'warc', 'audit'] as const;
+const FOLDERS = ['lmdb', 'frontier', 'warc', 'audit', 'feed'] as const;
 type Folder = (typeof FOLDERS)[number];
 /** Names that may lie in a directory before a crawl is created there. */
 const OWN_NAMES: ReadonlySet<string> = new Set(['lost+found', 'debug.sock', ...FOLDERS]);

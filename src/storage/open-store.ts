@@ -12,6 +12,7 @@ import { openOrCreateIdentity } from './crawl-identity.ts';
 import type { DataDirectory } from './directory.ts';
 import { folderOf, openDirectory } from './directory.ts';
 import { damaged, diskError } from './disk-error.ts';
+import { openFeedLog } from './feed-log.ts';
 import { openFrontierLog } from './frontier-log.ts';
 import type { RecoveryReport } from './recovery.ts';
 import { replayFrontier } from './recovery.ts';
@@ -36,6 +37,8 @@ export interface StoreOptions {
   readonly warc: Omit<WarcWriterOptions, 'now'>;
   /** Length at which log files are followed by the next; bytes. */
   readonly logRollBytes: number;
+  /** Bytes of the change feed that are kept at least. */
+  readonly feedKeptBytes: number;
   /** Free disk that is kept; bytes. */
   readonly reserveBytes: number;
   /** Most the directory may take; bytes, undefined for no such limit. */
@@ -52,6 +55,8 @@ export interface OpenStore {
   readonly warcPrefix: string;
   readonly frontier: SegmentLog;
   readonly audit: SegmentLog;
+  readonly feed: SegmentLog;
+  readonly feedKeptBytes: number;
   readonly seenRuns: SeenRuns;
   readonly committed: CommittedState;
   readonly recovery: RecoveryReport;
@@ -103,6 +108,7 @@ function recoverStore(options: StoreOptions, directory: DataDirectory, now: Wall
   archive.open(committed.warc);
   const frontier = openFrontierLog(dir, logRollBytes, committed.frontier);
   const audit = openAuditLog(dir, logRollBytes, committed.audit);
+  const feed = openFeedLog(dir, options.feedKeptBytes, committed.feed);
   const seenRuns = new SeenRuns(folderOf(dir, 'frontier'));
   const seenDamage = seenRuns.open(readManifest(tables));
   if (seenDamage.length > 0) {
@@ -123,6 +129,8 @@ function recoverStore(options: StoreOptions, directory: DataDirectory, now: Wall
     warcPrefix: options.warc.prefix,
     frontier,
     audit,
+    feed,
+    feedKeptBytes: options.feedKeptBytes,
     seenRuns,
     committed: replayed.committed,
     recovery: replayed.report,

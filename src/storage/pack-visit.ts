@@ -1,6 +1,7 @@
 // What a visit did to a page, decided where its row is packed, on the shard thread (step 10): the answer is compared with the row as it was, and
 // the row gets the time of its next visit. A visit that failed leaves the stored copy what it was: only the failure and the time are new.
 
+import type { ChangeKind } from '../actors/change-event.ts';
 import type { DueCheckpoint, FetchResponse, PageCheckpoint } from '../actors/ports.ts';
 import type { PageRow } from '../actors/rows.ts';
 import { freshnessLifetimeMs } from '../domain/cache-control.ts';
@@ -70,6 +71,15 @@ export function packNotModified(
     visit,
   };
   return { row, outcome, keepsCopy: true };
+}
+
+/** What the change feed tells of a visit: pages with status 200 come and go; what never was one is not spoken of. */
+export function changeOf(page: PageCheckpoint, visited: PackedVisit): ChangeKind | undefined {
+  if (page.purpose !== 'page' || visited.outcome === 'failed') return undefined;
+  const wasPage = page.prior?.status === 200;
+  if (visited.row.status !== 200) return wasPage ? 'gone' : undefined;
+  if (!wasPage) return 'new';
+  return visited.outcome === 'unchanged' ? 'unchanged' : 'changed';
 }
 
 /** The entry of the schedule that a page's row asks for. */

@@ -6,6 +6,8 @@
 import type { PageReceipt } from '../actors/ports.ts';
 import { wallMs } from '../base/units.ts';
 import type { DedupeFacts, PackedPage, PlacedPage } from './batch-codec.ts';
+import type { PackedEvent } from './feed-log.ts';
+import { packEvents } from './feed-log.ts';
 import { hostOfKey, idKey, urlOfKey } from './keys.ts';
 import { placePage } from './page-codec.ts';
 import type { DigestRow } from './row-codec.ts';
@@ -21,6 +23,8 @@ export class PagePlacement {
   /** First copies of this group, by content digest as Latin-1 text. */
   readonly #digests = new Map<string, { readonly key: Buffer; readonly row: DigestRow }>();
   readonly #placed: PlacedPage[] = [];
+  /** Final rows of the pages above, as far as they were asked for. */
+  readonly #finished: Buffer[] = [];
   #nextUnparsedId: number;
 
   constructor(tables: Tables, archive: WarcWriter, nextUnparsedId: number) {
@@ -47,10 +51,10 @@ export class PagePlacement {
   /** Puts page, digest and unparsed rows; inside the commit's transaction. */
   putRows(): void {
     const { pages, digests, unparsed } = this.#tables;
-    for (const { page, pointer, duplicateOf, unparsedId } of this.#placed) {
+    for (const { placed, row } of this.#rows()) {
+      const { page, pointer, unparsedId } = placed;
       const key = page.key as Buffer;
-      const other = duplicateOf === page.url ? undefined : duplicateOf;
-      pages.putSync(key, placePage(page.row, pointer, other));
+      pages.putSync(key, row);
       if (unparsedId === 0 || pointer === undefined) continue;
       const { partition, hostKey } = hostOfKey(key);
       const { url, depth, hops } = page;
@@ -60,6 +64,29 @@ export class PagePlacement {
     }
     for (const { key, row } of this.#digests.values()) {
       digests.putSync(key, encodeDigestRow(row));
+    }
+  }
+
+  /** What the change feed tells of this group; one block, in the order of the pages. */
+  feedBlock(): Buffer | undefined {
+    const events: PackedEvent[] = [];
+    for (const { placed, row } of this.#rows()) {
+      const { change, url } = placed.page;
+      if (change === undefined) continue;
+      const isCopy = placed.duplicateOf !== undefined && placed.duplicateOf !== url;
+      const kind = isCopy && change !== 'unchanged' ? 'duplicate' : change;
+      events.push({ kind, row });
+    }
+    return packEvents(events);
+  }
+
+  /** Each page of the group with the final bytes of its row. */
+  *#rows(): Generator<{ readonly placed: PlacedPage; readonly row: Buffer }> {
+    for (const [at, placed] of this.#placed.entries()) {
+      const { page, pointer, duplicateOf } = placed;
+      const other = duplicateOf === page.url ? undefined : duplicateOf;
+      this.#finished[at] ??= placePage(page.row, pointer, other);
+      yield { placed, row: this.#finished[at] };
     }
   }
 

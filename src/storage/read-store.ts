@@ -3,6 +3,7 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { FEED_START, type FeedPlace } from '../actors/change-event.ts';
 import type { AuditEntry, DiscoveredCheckpoint, StoredBody } from '../actors/ports.ts';
 import type { BodyPointer, PageRow } from '../actors/rows.ts';
 import { CrawlError } from '../base/errors.ts';
@@ -14,6 +15,8 @@ import { readCounters } from './counters.ts';
 import type { CrawlIdentity } from './crawl-identity.ts';
 import { readIdentity } from './crawl-identity.ts';
 import { checkReadable, folderOf } from './directory.ts';
+import type { PlacedEvent } from './feed-log.ts';
+import { readFeed } from './feed-log.ts';
 import { readFrontierSegment } from './frontier-log.ts';
 import { hostOfKey, hostRange, partitionRange, urlOfKey } from './keys.ts';
 import { decodePageRow } from './page-codec.ts';
@@ -139,6 +142,18 @@ export class ReadStore {
   /** The seen set as of now; the caller closes it. */
   seen(): SeenView {
     return new SeenView(this.#dir, this.#tables);
+  }
+
+  /** Events of the change feed that are committed now, from a place on; `refresh` makes newer ones seen. */
+  feed(from: FeedPlace): Generator<PlacedEvent> {
+    return readFeed(this.#dir, readCommitted(this.#tables).feed, from);
+  }
+
+  /** The place after the last committed event. */
+  feedEnd(): FeedPlace {
+    this.rows.refresh();
+    const last = readCommitted(this.#tables).feed.at(-1);
+    return last === undefined ? FEED_START : { segment: last.number, offset: last.bytes, index: 0 };
   }
 
   /** The crawl's durable counters by name. */

@@ -21,7 +21,7 @@ export function restoreBackup(source: string, dir: string): BackupManifest {
     prepareFolders(dir);
     for (const file of manifest.files)
       copyProven(join(source, file.path), join(dir, file.path), file);
-    for (const folder of ['lmdb', 'frontier', 'warc', 'audit'] as const) {
+    for (const folder of ['lmdb', 'frontier', 'warc', 'audit', 'feed'] as const) {
       syncDirectory(folderOf(dir, folder));
     }
     replaceDurably(join(dir, 'format'), Buffer.from(`${manifest.format}\n`));

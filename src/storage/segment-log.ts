@@ -177,6 +177,15 @@ export class SegmentLog {
   }
 }
 
+/** Goes back to a committed state if the disk lets us; the failure that led here is the better message. */
+export function tryRevert(log: SegmentLog, committed: readonly LogSegment[]): void {
+  try {
+    log.revert(committed);
+  } catch {
+    // The next open cuts the files back.
+  }
+}
+
 /** Path of one file of a log. */
 export function segmentPath(folder: string, prefix: string, number: number): string {
   return join(folder, `${prefix}${number}.log`);
@@ -185,15 +194,16 @@ export function segmentPath(folder: string, prefix: string, number: number): str
 /**
  * Reads the blocks of one segment in order, one at a time.
  * @param bytes committed length
+ * @param from where the first block begins
  * @returns each block's payload, valid until the next step
  * @throws CrawlError data-damaged naming file and offset; system errors
  */
-export function* readBlocks(path: string, bytes: number): Generator<Buffer> {
-  if (bytes === 0) return;
+export function* readBlocks(path: string, bytes: number, from = 0): Generator<Buffer> {
+  if (bytes <= from) return;
   const file = openSync(path, 'r');
   try {
     const head = Buffer.alloc(BLOCK_HEAD_BYTES);
-    let at = 0;
+    let at = from;
     while (at < bytes) {
       readWhole(file, head, at, path);
       const length = head.readUInt32LE(0);

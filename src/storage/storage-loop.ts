@@ -99,13 +99,15 @@ export class StorageLoop {
     this.#archivePolicy = options.archive;
     this.#space = new SpaceWatch(store.directory.dir, options.space, () => performance.now());
     this.#keeper = this.#openKeeper(options);
-    const { directory, tables, archive, frontier, audit, committed } = store;
+    const { directory, tables, archive, frontier, audit, feed, committed } = store;
     this.#service = new CheckpointService({
       dir: directory.dir,
       tables,
       archive,
       frontier,
       audit,
+      feed,
+      feedKeptBytes: store.feedKeptBytes,
       seen: this.#seen,
       committed,
       fsync: options.policy.fsync,
