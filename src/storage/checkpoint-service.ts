@@ -386,10 +386,9 @@ export class CheckpointService {
 
   /** Gives uncommitted bytes back to a full disk at once; where that fails too, recovery does it at the next open. */
   #revertFiles(): void {
-    const { frontier, audit, feed } = this.#options;
-    tryRevert(frontier, this.#committed.frontier);
-    tryRevert(audit, this.#committed.audit);
-    tryRevert(feed, this.#committed.feed);
+    for (const log of ['frontier', 'audit', 'feed'] as const) {
+      tryRevert(this.#options[log], this.#committed[log]);
+    }
   }
 }
 
