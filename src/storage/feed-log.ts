@@ -68,7 +68,7 @@ export interface PlacedEvent {
 /**
  * All committed events from a place on.
  * @param segments from `CommittedState.feed`
- * @throws CrawlError usage when events after `from` were removed already; data-damaged
+ * @throws CrawlError usage when events after `from` were removed already, or it is no place of this feed; data-damaged
  */
 export function* readFeed(
   dir: string,
@@ -81,14 +81,15 @@ export function* readFeed(
       remedy: 'Begin with --from start, or keep more of the feed (feedKeptBytes).',
     });
   }
+  const known = segments.find(({ number }) => number === from.segment)?.bytes ?? -1;
+  if (from.segment !== 0 && known < from.offset) {
+    throw new CrawlError('usage', `the feed has no place ${from.segment}-${from.offset}`, {
+      remedy: 'A place is good for the crawl it came from only. Begin with --from start.',
+    });
+  }
   for (const segment of segments) {
     if (segment.number < from.segment) continue;
     const start = segment.number === from.segment ? from : { offset: 0, index: 0 };
-    if (start.offset > segment.bytes) {
-      throw new CrawlError('usage', `the feed has no place ${from.segment}-${from.offset}`, {
-        remedy: 'A place is good for the crawl it came from only. Begin with --from start.',
-      });
-    }
     yield* readSegment(dir, segment, start);
   }
 }
