@@ -163,7 +163,6 @@ export const STORAGE_OPTIONS = {
     defaultText: 'none',
     example: '50 * 2 ** 30',
   }),
-<<<<<<< HEAD
   objectStore: optional(OBJECT_STORE, {
     group: 'Storage',
     flag: '--object-store',
@@ -186,14 +185,13 @@ export const STORAGE_OPTIONS = {
   objectStoreKeepsLocal: option(BOOLEAN, false, {
     group: 'Storage',
     doc: 'Keep WARC files here as well once they are in objectStore.',
-=======
+  }),
   feedKeptBytes: option(integer({ min: MIB, max: 1024 * GIB }), 4 * GIB, {
     group: 'Storage',
     doc:
       'Bytes of the change feed that are kept at least, about 300 an event; older events ' +
       'go, whether a consumer has read them or not.',
     unit: 'bytes',
->>>>>>> 29a08f9 (feed: tell of every change of a page, and search in what was crawled)
   }),
   partitions: option(integer({ min: 1, max: 65_536 }), 256, {
     group: 'Storage',
