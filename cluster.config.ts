@@ -241,6 +241,10 @@ export default defineConfig({
   // Keep WARC files here as well once they are in objectStore.
   // objectStoreKeepsLocal: false,
 
+  // Bytes of the change feed that are kept at least, about 300 an event; older events go, whether a
+  // consumer has read them or not. In bytes.
+  // feedKeptBytes: 4_294_967_296,
+
   // Virtual partitions, fixed when a crawl is created: at least 16 for each machine it will ever
   // have.
   // partitions: 256,

@@ -19,7 +19,7 @@ export interface FeedPortion {
 
 export interface ConsumeOptions {
   /** Reads up to `max` documents from a place on; none when there are no more now. */
-  read(from: FeedPlace, max: number): FeedPortion;
+  read(from: FeedPlace, max: number): Promise<FeedPortion>;
   readonly sink: Sink;
   readonly from: FeedPlace;
   /** Makes the place durable from which the next run of this consumer goes on. */
@@ -42,7 +42,7 @@ export async function consumeFeed(options: ConsumeOptions): Promise<number> {
   let delivered = 0;
   while (!options.isEnding() && delivered < limit) {
     const max = Math.min(sink.portionMax, limit - delivered);
-    const { documents, next } = options.read(from, max);
+    const { documents, next } = await options.read(from, max);
     if (documents.length === 0) {
       if (followMs === undefined) break;
       await options.wait(followMs);

@@ -37,7 +37,7 @@ function consumer(
     read: (from, max) => {
       const count = Math.min(10 - from.index, max);
       const documents = Array.from({ length: count }, (_, at) => document(from.index + at));
-      return { documents, next: place(from.index + count) };
+      return Promise.resolve({ documents, next: place(from.index + count) });
     },
     sink,
     from: place(0),
