@@ -205,7 +205,7 @@ export function assembleShard(
     startedMs: means.startedMs,
     startedAt: means.startedAt,
     toShard: (message) => dispatcher.tell(ref, message),
-    toHost: (host, message) => dispatcher.tell(host, message),
+    toHost: (host, message) => dispatcher.answer(host, message),
     keyOf: (url) => hasher.urlKey(canonicalOf(url, plan.rules)),
     canonicalOf: (url) => canonicalOf(url, plan.rules),
     spellingKeyOf: (url) => hasher.urlKey(url),

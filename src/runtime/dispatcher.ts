@@ -149,6 +149,17 @@ export class Dispatcher implements ContextHost {
     return true;
   }
 
+  /**
+   * Delivers the answer to something the actor itself asked of a port. There are only as many of these as it has questions open, and
+   * without one it would wait for ever: so it may use the mailbox's reserve when others have filled it.
+   */
+  answer<Message>(ref: ActorRef<Message>, message: Message): void {
+    const cell = ref as ActorCell<Message>;
+    if (cell.state === 'stopped') this.#bury(ref.name, message, 'stopped');
+    else if (!cell.openMailbox().offerOwn(message)) this.#bury(ref.name, message, 'mailbox-full');
+    else this.#enqueue(cell as ActorCell);
+  }
+
   /** Stops an actor and its children now; their waiting messages become dead letters. */
   stop<Message>(ref: ActorRef<Message>): void {
     const cell = ref as ActorCell;

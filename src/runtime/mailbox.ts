@@ -1,12 +1,12 @@
 // The bounded mailbox of one actor (invariant I10). Nothing is allocated before the first message, because a million actors may exist
 // and few have mail; a lone message, the usual case, is kept without a queue (fewer cache lines to touch: 40 % of a message's cost with
 // a thousand actors, bench/runtime.bench.ts). A full mailbox refuses: the sender turns that into a dead letter or into backpressure,
-// never into growth. A small reserve admits the actor's own timers, which are bounded already and whose loss would leave it waiting for
-// ever.
+// never into growth. A small reserve admits the actor's own timers and the answers to its own questions, which are bounded already and whose
+// loss would leave it waiting for ever.
 import { assert } from '../base/assert.ts';
 import { Fifo } from '../base/fifo.ts';
 
-/** Room beyond the bound for the actor's own timers. */
+/** Room beyond the bound for the actor's own timers and answers. */
 const TIMER_RESERVE = 64;
 
 /** Messages waiting for one actor, oldest first. */
@@ -35,7 +35,7 @@ export class Mailbox<Message> {
     return this.size < this.countMax && this.#push(message);
   }
 
-  /** Leaves a message of the actor's own timer, using the reserve when need be. */
+  /** Leaves a message of the actor's own timer, or the answer to its own question, using the reserve when need be. */
   offerOwn(message: Message): boolean {
     return this.#push(message);
   }

@@ -91,6 +91,20 @@ test('Dispatcher.runUntilIdle stops at its budget and goes on from there', () =>
   strictEqual(dispatcher.runUntilIdle(), 12);
 });
 
+test('Dispatcher.answer reaches an actor whose mailbox others have filled', () => {
+  const { dispatcher } = virtual({ mailboxMax: 3 });
+  const heard: string[] = [];
+  const ref = dispatcher.spawn('scribe', scribe(heard));
+  for (let index = 0; index < 3; index++) dispatcher.tell(ref, word(`${index}`));
+  dispatcher.answer(ref, word('answer'));
+  strictEqual(dispatcher.deadLetters.count, 0);
+  dispatcher.runUntilIdle();
+  deepStrictEqual(heard, ['0', '1', '2', 'answer']);
+  dispatcher.stop(ref);
+  dispatcher.answer(ref, word('late'));
+  deepStrictEqual([...dispatcher.deadLetters.countByReason()], [['stopped', 1]]);
+});
+
 test('Dispatcher.tell makes a dead letter of a full mailbox and offer returns false', () => {
   const { dispatcher } = virtual({ mailboxMax: 3 });
   const ref = dispatcher.spawn('scribe', scribe([]));
