@@ -1,5 +1,5 @@
 // What the local index costs for each page, the scan for its text included: why `search` catches up when it is asked, and the crawl does not
-// keep it (docs/decisions/0014). Pages of the shipped web.
+// keep it (docs/decisions/0015). Pages of the shipped web.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
