@@ -4,9 +4,12 @@
 // from the account until then: a domain may seem smaller than it is for a while, never larger. On several machines each keeps its own.
 
 import type { HostKey } from '../base/units.ts';
-import { RegistrableDomains } from '../domain/registrable-domain.ts';
+import { registrableDomainOf } from '../domain/registrable-domain.ts';
 import { type DomainTally, EMPTY_DOMAIN } from '../domain/url-budget.ts';
 import { estimateMarked, NO_ROW, type SharedTallies } from '../runtime/shared-tallies.ts';
+
+/** Hosts whose accounts are remembered, at least. */
+const HOSTS_REMEMBERED = 16_384;
 
 const URLS = 0;
 const HOSTS = 1;
@@ -19,7 +22,9 @@ export type DomainAccount = number;
 export class DomainAccounts {
   readonly #tallies: SharedTallies;
   readonly #keyOf: (name: string) => HostKey;
-  readonly #domains = new RegistrableDomains();
+  /** Accounts by host, in two generations: asked for every link between hosts, and a Map that is only read is the fastest. */
+  #young = new Map<string, DomainAccount>();
+  #old = new Map<string, DomainAccount>();
 
   /** @param keyOf the key of a name, evenly spread */
   constructor(tallies: SharedTallies, keyOf: (name: string) => HostKey) {
@@ -29,7 +34,16 @@ export class DomainAccounts {
 
   /** The account of a host's registrable domain. */
   accountOf(host: string): DomainAccount {
-    return this.#tallies.rowOf(this.#keyOf(this.#domains.of(host)));
+    const known = this.#young.get(host);
+    if (known !== undefined) return known;
+    const account =
+      this.#old.get(host) ?? this.#tallies.rowOf(this.#keyOf(registrableDomainOf(host)));
+    if (this.#young.size >= HOSTS_REMEMBERED) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(host, account);
+    return account;
   }
 
   tallyOf(account: DomainAccount): DomainTally {

@@ -20,14 +20,15 @@ import type { SeenCheck } from './seen-check.ts';
 /** Hosts whose keys are remembered; links of a page go to few hosts, so this saves a hash for nearly every link. */
 const HOSTS_REMEMBERED = 65_536;
 
+/** A power of two. */
+const VOTES_REMEMBERED = 64;
+
 /** Where a host lives. */
 export interface HostPlace {
   readonly hostKey: HostKey;
   readonly partition: PartitionIndex;
   /** The shard that owns the partition. */
   readonly shard: number;
-  /** The account of its registrable domain. */
-  readonly domain: DomainAccount;
 }
 
 /** What all links of one page have in common. */
@@ -63,7 +64,9 @@ export class LinkRouter {
   readonly #places = new Lru<string, HostPlace>(HOSTS_REMEMBERED);
   /** Low half, high half of the canonical URL's key, then of the spelling's. */
   readonly #key = new Uint32Array(4);
-  /** Whose links were routed last. */
+  /** Hosts that the last voter was counted for. */
+  readonly #voted = new Array<string>(VOTES_REMEMBERED).fill('');
+  /** Whose links between hosts were routed last. */
   #voter: { readonly host: string; readonly domain: DomainAccount } = { host: '', domain: NO_ROW };
 
   constructor(options: RouterOptions) {
@@ -75,8 +78,7 @@ export class LinkRouter {
     if (known !== undefined) return known;
     const hostKey = this.#options.hasher.hostKey(host);
     const partition = this.#options.partitionOf(hostKey);
-    const shard = this.#options.shardOf(partition);
-    const place = { hostKey, partition, shard, domain: this.#options.domains.accountOf(host) };
+    const place = { hostKey, partition, shard: this.#options.shardOf(partition) };
     this.#places.set(host, place);
     return place;
   }
@@ -98,7 +100,7 @@ export class LinkRouter {
     if (source.depth > depthMax) return this.#skip('skipped.depth');
     const isRespelled = found.request !== found.canonical;
     if (this.#isKnown(found, isRespelled)) {
-      if (found.host !== source.host) this.#vote(this.placeOf(found.host), source);
+      if (found.host !== source.host) this.#vote(found.host, source);
       return this.#skip('links.known');
     }
     const outside = this.#options.scope.admits(found.canonical, found.host);
@@ -108,7 +110,7 @@ export class LinkRouter {
     if (trap?.isCertain === true) return this.#skip('skipped.trap');
     if (trap !== undefined) count('links.suspect');
     const place = this.placeOf(found.host);
-    if (found.host !== source.host) this.#vote(place, source);
+    if (found.host !== source.host) this.#vote(found.host, source);
     return {
       link: this.#linkTo(found, place, source, { isRespelled, isSuspect: trap !== undefined }),
       shard: place.shard,
@@ -116,9 +118,18 @@ export class LinkRouter {
   }
 
   /** A link between hosts speaks for the domain it leads to, be its URL known or new. */
-  #vote({ domain }: HostPlace, { host }: LinkSource): void {
-    if (host !== this.#voter.host) this.#voter = { host, domain: this.placeOf(host).domain };
-    this.#options.domains.linked(this.#voter.domain, domain);
+  #vote(target: string, { host }: LinkSource): void {
+    const { domains } = this.#options;
+    if (host !== this.#voter.host) {
+      this.#voter = { host, domain: domains.accountOf(host) };
+      this.#voted.fill('');
+    }
+    // What a site links to it mostly links to from every page: a comparison, and no more, for a vote that was counted.
+    const letters = target.charCodeAt(0) * 7 + target.charCodeAt(target.length >> 1) * 3;
+    const slot = (target.length * 31 + letters + target.charCodeAt(5)) & (VOTES_REMEMBERED - 1);
+    if (this.#voted[slot] === target) return;
+    this.#voted[slot] = target;
+    domains.linked(this.#voter.domain, domains.accountOf(target));
   }
 
   #skip(reason: string): undefined {

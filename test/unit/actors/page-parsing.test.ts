@@ -22,7 +22,7 @@ import type { PageRow } from '../../../src/actors/rows.ts';
 import { hostKey, partitionIndex, urlKey } from '../../../src/base/units.ts';
 import { type BaseUrl, parseBase } from '../../../src/domain/base-url.ts';
 
-const PLACE = { hostKey: hostKey(1n), partition: partitionIndex(0), shard: 0, domain: 0 };
+const PLACE = { hostKey: hostKey(1n), partition: partitionIndex(0), shard: 0 };
 const ROW = { url: 'http://h.test/', status: 200, failure: undefined } as PageRow;
 
 /** A shard's parsing on simulated ports; links go to one host actor that stages them when the test says so. */
