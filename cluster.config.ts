@@ -189,6 +189,10 @@ export default defineConfig({
   // are more.
   // expectedUrls: 10_000_000,
 
+  // Pages whose text is remembered to recognise near duplicates, the newest; 40 bytes of memory
+  // each as they come.
+  // fingerprintsMax: 1_000_000,
+
   // Share of new URLs that the filter of seen URLs takes for seen, before the exact answer.
   // falsePositiveRate: 0.01,
 

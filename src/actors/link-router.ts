@@ -40,6 +40,8 @@ export interface LinkSource {
   readonly depth: number;
   readonly hops: number;
   readonly purpose: 'page' | 'sitemap';
+  /** The page shows known content: its links are followed, and come last. */
+  readonly isKnown?: boolean;
 }
 
 export interface RouterOptions {
@@ -83,6 +85,10 @@ export class LinkRouter {
     return place;
   }
 
+  partitionOf(hostKey: HostKey): PartitionIndex {
+    return this.#options.partitionOf(hostKey);
+  }
+
   /** Forgets where hosts live, after the ring has changed. */
   ringChanged(): void {
     this.#places.clear();
@@ -112,7 +118,10 @@ export class LinkRouter {
     const place = this.placeOf(found.host);
     if (found.host !== source.host) this.#vote(found.host, source);
     return {
-      link: this.#linkTo(found, place, source, { isRespelled, isSuspect: trap !== undefined }),
+      link: this.#linkTo(found, place, source, {
+        isRespelled,
+        isSuspect: trap !== undefined || source.isKnown === true,
+      }),
       shard: place.shard,
     };
   }

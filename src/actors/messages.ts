@@ -23,7 +23,7 @@ export interface RoutedLink {
   readonly isHome: boolean;
   /** True when `url` is not its own canonical form: another spelling of it may have been denied by robots.txt. */
   readonly isRespelled: boolean;
-  /** True when a trap rule suspects it: it comes last. */
+  /** True when a trap rule suspects it, or the page it was found on shows known content: it comes last. */
   readonly isSuspect: boolean;
   /** True when the link was found on another host: it counts towards the host's reputation. */
   readonly fromOtherHost: boolean;

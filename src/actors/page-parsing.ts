@@ -11,8 +11,9 @@ import { failureName, GuardedParsing } from './guarded-parsing.ts';
 import type { PageSeen } from './host-budget.ts';
 import type { LinkExchange } from './link-exchange.ts';
 import type { LinkRouter } from './link-router.ts';
+import type { NearDuplicates } from './near-duplicates.ts';
 import { LinkDeparture } from './page-departure.ts';
-import { type Outlinks, outlinksOf } from './page-outlinks.ts';
+import { type Outlinks, outlinksOf, type PageText } from './page-outlinks.ts';
 import { guardReasonOf } from './parse-choice.ts';
 import type { PageToParse, ParseStage } from './parse-stage.ts';
 import type {
@@ -42,6 +43,7 @@ export interface ParsingOptions {
   readonly stage: CheckpointStage;
   readonly waiting: ParseStage;
   readonly exchange: LinkExchange;
+  readonly near: NearDuplicates;
   readonly ports: ParsingPorts;
   readonly productToken: string;
 }
@@ -81,21 +83,20 @@ export class PageParsing {
     return waiting.isRecovering && !this.#guarded.isBusy;
   }
 
-  /** A page is durable: its links may be followed now. An exact duplicate was not entered in the unparsed log and is not parsed. */
+  /** A page is durable: its links may be followed now. An exact duplicate of its own origin is not in the unparsed log and not parsed. */
   pageCommitted(page: PageCheckpoint, receipt: PageReceipt): void {
     const { stage, waiting } = this.#options;
     const isFirst = page.prior === undefined;
-    if (receipt.duplicateOf !== undefined && isFirst) {
-      stage.count('duplicates.exact');
-      if (receipt.duplicateOf !== page.url) this.#seen(page.url, { isNew: false, form: 0 });
-    }
+    const isCopy = receipt.duplicateOf !== undefined && receipt.duplicateOf !== page.url;
+    if (receipt.duplicateOf !== undefined && isFirst) stage.count('duplicates.exact');
+    if (isCopy && isFirst) this.#seen(page.url, { isNew: false, form: 0 });
     if (receipt.unparsedId === 0 || page.response === undefined) return;
     const { purpose } = page;
     assert(purpose !== 'robots', () => 'a robots.txt is not parsed for links');
     const { status, headers, body } = page.response;
     const { hostKey, urlKey, url, depth, hops } = page;
     const { unparsedId } = receipt;
-    const parts = { purpose, status, headers, body, isFirst };
+    const parts = { purpose, status, headers, body, isFirst, isCopy };
     waiting.add({ unparsedId, hostKey, urlKey, url, depth, hops, ...parts });
   }
 
@@ -172,18 +173,29 @@ export class PageParsing {
     const isRedirect = isRedirectStatus(page.status);
     const base = parseBase(page.url);
     assert(base !== undefined, () => `a stored page without a URL: ${page.url}`);
-    const { text } = outlinks;
-    if (text !== undefined && page.isFirst !== false) {
-      this.#seen(page.url, { isNew: true, form: text.form });
-    }
+    const isKnown = page.isCopy === true || this.#isNearDuplicate(page, outlinks.text);
     const source = {
       base: outlinks.base,
       host: base.host,
       depth: isRedirect ? page.depth : page.depth + 1,
       hops: isRedirect ? page.hops + 1 : 0,
       purpose: outlinks.purpose,
+      isKnown,
     };
     this.#depart(new LinkDeparture({ page, source, waiting, exchange }, outlinks.references));
+  }
+
+  /** Looks at a page's text, and tells its host what the page was worth. */
+  #isNearDuplicate(page: PageToParse, text: PageText | undefined): boolean {
+    if (text === undefined) return false;
+    const { near } = this.#options;
+    if (page.isFirst === false) {
+      near.note(page, text.simhash);
+      return false;
+    }
+    const isNear = near.judge(page, text.simhash);
+    this.#seen(page.url, { isNew: !isNear, form: text.form });
+    return isNear;
   }
 
   /** Tells the host what its page was worth. */

@@ -21,6 +21,8 @@ export interface PageToParse {
   readonly body: Uint8Array;
   /** False for a page that was parsed after an earlier visit; not known of pages of an earlier run. */
   readonly isFirst?: boolean;
+  /** Its body is that of an earlier page: known content, whatever its text. Not known of a page of an earlier run. */
+  readonly isCopy?: boolean;
 }
 
 /** A parsed page whose outlinks are on their way. */

@@ -238,9 +238,9 @@ export interface CheckpointBatch {
 
 /** What became of one page of a batch, in the order of `pages`. */
 export interface PageReceipt {
-  /** Its id in the unparsed log; 0 when it was not entered there (parse false, or an exact duplicate). */
+  /** Its id in the unparsed log; 0 when it was not entered there (parse false, or an exact duplicate on the same origin). */
   readonly unparsedId: number;
-  /** URL of the first stored page with the same decoded body, when there is one: parsing is skipped. */
+  /** URL of the first stored page with the same decoded body, when there is one: of the same origin, its links are not followed again. */
   readonly duplicateOf: string | undefined;
 }
 

@@ -150,4 +150,8 @@ export interface PageRow {
   readonly lastModified: string | undefined;
   /** When it is visited again; undefined in rows from before there was a recrawl. */
   readonly visit: VisitState | undefined;
+  /** Fingerprint of the visible text, sixteen hexadecimal digits (domain/simhash.ts); undefined before the parse and for other content. */
+  readonly simhash?: string | undefined;
+  /** URL of an earlier page with nearly the same text. */
+  readonly nearDuplicateOf?: string | undefined;
 }

@@ -11,6 +11,7 @@ import { FetchGate } from './fetch-gate.ts';
 import { HostSchedule } from './host-schedule.ts';
 import { LinkExchange } from './link-exchange.ts';
 import type { InjectedUrl, RoutedLink, ShardMessage } from './messages.ts';
+import { NearDuplicates } from './near-duplicates.ts';
 import { PageParsing } from './page-parsing.ts';
 import { ParseStage } from './parse-stage.ts';
 import type { StorageEvent } from './ports.ts';
@@ -84,6 +85,12 @@ export class ShardActor implements Actor<ShardMessage> {
       stage: this.stage,
       waiting: this.#parse,
       exchange: this.#exchange,
+      near: new NearDuplicates({
+        index: ports.fingerprints,
+        stage: this.stage,
+        reader: ports.reader,
+        partitionOf: (hostKey) => ports.router.partitionOf(hostKey),
+      }),
       ports,
       productToken: options.productToken,
     });

@@ -154,6 +154,7 @@ export function assembleShard(
     fetch: means.fetch,
     checkpoint: means.checkpoint,
     reader: means.reader,
+    fingerprints: means.fingerprints,
     router,
     offerHost: (host, message) => {
       if (typeof host === 'bigint') return hosts.offer(host, message);

@@ -1,6 +1,7 @@
 // What a shard is built with, what it is given by the thread that runs it, and what it tells the main thread of itself.
 
 import type { HostKey } from '../base/units.ts';
+import type { SimhashIndex } from '../domain/simhash-index.ts';
 import type { BandWeights } from './host-schedule.ts';
 import type { LinkRouter } from './link-router.ts';
 import type { HostMessage, HostPlaceIdentity, ShardPeerMessage } from './messages.ts';
@@ -40,6 +41,8 @@ export interface ShardPorts extends ParsingPorts {
   readonly checkpoint: CheckpointPort;
   readonly reader: StateReader;
   readonly router: LinkRouter;
+  /** Fingerprints of pages, shared by all shards of the process. */
+  readonly fingerprints: SimhashIndex;
   /** Delivers to a host actor, waking it up. False when it cannot take the message now. */
   offerHost(host: HostPlaceIdentity | HostKey, message: HostMessage): boolean;
   /** Name resolutions whose answer is awaited. */

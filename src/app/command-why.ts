@@ -84,6 +84,8 @@ function stateRows({ isDenied, queue, page }: WhyTrace): Row[] {
   }
   const twin = page.duplicateOf ?? page.sameBodyAs;
   if (twin !== undefined) rows.push(['duplicate', `of ${twin}`]);
+  if (page.nearDuplicateOf !== undefined) rows.push(['near', `of ${page.nearDuplicateOf}`]);
+  if (page.simhash !== undefined) rows.push(['simhash', page.simhash]);
   return rows;
 }
 

@@ -9,6 +9,7 @@ import type { ShardStatus } from '../actors/shard-ports.ts';
 import { unreachable } from '../base/assert.ts';
 import type { CrawlError } from '../base/errors.ts';
 import type { CrawlConfig } from '../config/options.ts';
+import { SimhashIndex } from '../domain/simhash-index.ts';
 import { BloomGenerations } from '../runtime/bloom-generations.ts';
 import { type ClockAnchor, RealAlarms, RealClock } from '../runtime/real-clock.ts';
 import { RecentKeys } from '../runtime/recent-keys.ts';
@@ -167,6 +168,7 @@ export class CrawlProcess {
       addresses: createBudgetMemory({ rows: ADDRESS_ROWS, threads: config.threads }),
       networks: createWordsMemory(NETWORK_ROWS),
       domains: SharedTallies.createMemory(DOMAIN_ROWS),
+      fingerprints: SimhashIndex.createMemory(config.fingerprintsMax),
       pages: createAllowanceMemory(config.maxPages ?? 0, storedPages),
       parsing: new SharedArrayBuffer(8 * config.threads),
       turns: new SharedArrayBuffer(4 * config.threads),

@@ -36,6 +36,9 @@ export interface PageRecord {
   /** Where the record lies now; null when there is none, or its file is elsewhere. */
   readonly warc: { readonly file: string; readonly offset: number; readonly record: number } | null;
   readonly duplicateOf?: string;
+  readonly nearDuplicateOf?: string;
+  /** Fingerprint of its visible text, sixteen hexadecimal digits. */
+  readonly simhash?: string;
   readonly redirectTo?: string;
   readonly truncated?: string;
   readonly etag?: string;
@@ -59,6 +62,8 @@ function pageRecord(store: ReadStore, page: PageAt, unparsed: ReadonlySet<UrlKey
   const optional = {
     failure: row.failure,
     duplicateOf: row.duplicateOf,
+    nearDuplicateOf: row.nearDuplicateOf,
+    simhash: row.simhash,
     redirectTo: row.redirectTo,
     truncated: row.truncated,
     etag: row.etag,

@@ -12,6 +12,7 @@ import { SeededRandom } from '../base/random.ts';
 import { partitionIndex } from '../base/units.ts';
 import { PRODUCT_TOKEN } from '../base/version.ts';
 import { leastGapMs } from '../config/conflicts.ts';
+import { SimhashIndex } from '../domain/simhash-index.ts';
 import { createHasher } from '../domain/url-key.ts';
 import { AddressGuard } from '../net/address-guard.ts';
 import { DnsResolver } from '../net/resolver.ts';
@@ -107,6 +108,7 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     },
     pages: new SharedAllowance(plan.memories.pages),
     seen,
+    fingerprints: new SimhashIndex(plan.memories.fingerprints),
     domains: new SharedTallies(plan.memories.domains),
     hasher,
     startedMs: plan.anchor.monotonic,

@@ -25,6 +25,8 @@ export interface SharedMemories {
   readonly networks: SharedArrayBuffer;
   /** Accounts of registrable domains (actors/domain-accounts.ts). */
   readonly domains: SharedArrayBuffer;
+  /** Fingerprints of pages (domain/simhash-index.ts). */
+  readonly fingerprints: SharedArrayBuffer;
   readonly pages: AllowanceMemory;
   /** One BigUint64 for each shard: the page it is parsing, 0 when none. Read when the shard died. */
   readonly parsing: SharedArrayBuffer;

@@ -28,8 +28,9 @@ function pageSentence(page: NonNullable<WhyTrace['page']>): string {
   }
   const cut = page.truncated === undefined ? '' : `, cut short (${page.truncated})`;
   const twin = page.duplicateOf ?? page.sameBodyAs;
-  const duplicate =
-    twin === undefined ? '' : `; the same body as ${twin}, whose links are its links`;
+  const near =
+    page.nearDuplicateOf === undefined ? '' : `; nearly the text of ${page.nearDuplicateOf}`;
+  const duplicate = twin === undefined ? near : `; the same body as ${twin}`;
   const parsing = page.awaitsParsing ? '; its links are not followed yet' : '';
   return `Fetched at ${at}: status ${page.status}${cut}${duplicate}${parsing}.`;
 }

@@ -95,6 +95,13 @@ export const SIZE_OPTIONS = {
       'grows when there are more.',
     unit: 'URLs',
   }),
+  fingerprintsMax: option(integer({ min: 1_000, max: 67_108_864 }), 1_000_000, {
+    group: 'Size and speed',
+    doc:
+      'Pages whose text is remembered to recognise near duplicates, the newest; 40 bytes of ' +
+      'memory each as they come.',
+    unit: 'pages',
+  }),
   falsePositiveRate: option(decimal({ min: 1e-6, max: 0.5 }), 0.01, {
     group: 'Size and speed',
     doc: 'Share of new URLs that the filter of seen URLs takes for seen, before the exact answer.',

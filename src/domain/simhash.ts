@@ -166,6 +166,12 @@ export function simhashHex(simhash: Pick<Simhash, 'high' | 'low'>): string {
   return half(simhash.high) + half(simhash.low);
 }
 
+/** What `simhashHex` wrote, as a fingerprint that says something. */
+export function simhashOfHex(text: string): Simhash {
+  const half = (at: number): number => Number.parseInt(text.slice(at, at + 8), 16) >>> 0;
+  return { high: half(0), low: half(8), features: 1 };
+}
+
 function bitCount(value: number): number {
   let bits = value - ((value >>> 1) & 0x55555555);
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);

@@ -13,6 +13,9 @@ import { ByteWriter } from './byte-writer.ts';
 const POINTER_BIT = 1;
 const DUPLICATE_BIT = 2;
 const VISIT_BIT = 4;
+const SIMHASH_BIT = 8;
+const NEAR_BIT = 16;
+const SIMHASH_BYTES = 8;
 const FLAGS_AT = 0;
 const FILE_AT = 1;
 const RECORD_AT = 5;
@@ -20,8 +23,12 @@ const DIGEST_BYTES = 20;
 
 /** Packs a row as the shard knows it: `row.duplicateOf` is left to `placePage`, a pointer may be given already. */
 export function writePageRow(writer: ByteWriter, row: PageRow): void {
-  const pointerBit = row.pointer === undefined ? 0 : POINTER_BIT;
-  writer.u8(pointerBit | (row.visit === undefined ? 0 : VISIT_BIT));
+  writer.u8(
+    (row.pointer === undefined ? 0 : POINTER_BIT) |
+      (row.visit === undefined ? 0 : VISIT_BIT) |
+      (row.simhash === undefined ? 0 : SIMHASH_BIT) |
+      (row.nearDuplicateOf === undefined ? 0 : NEAR_BIT),
+  );
   writer.u32(row.pointer?.file ?? 0);
   writer.u32(row.pointer?.record ?? 0);
   writer.f64(row.fetchedAt);
@@ -37,6 +44,8 @@ export function writePageRow(writer: ByteWriter, row: PageRow): void {
   writer.optionalText(row.etag);
   writer.optionalText(row.lastModified);
   if (row.visit !== undefined) writeVisit(writer, row.visit);
+  if (row.simhash !== undefined) writer.raw(Buffer.from(row.simhash, 'hex'));
+  if (row.nearDuplicateOf !== undefined) writer.text(row.nearDuplicateOf);
 }
 
 function writeVisit(writer: ByteWriter, visit: VisitState): void {
@@ -106,6 +115,9 @@ export function decodePageRow(value: Uint8Array): PageRow {
   const etag = reader.optionalText();
   const lastModified = reader.optionalText();
   const visit = (flags & VISIT_BIT) === 0 ? undefined : readVisit(reader);
+  const simhash =
+    (flags & SIMHASH_BIT) === 0 ? undefined : reader.raw(SIMHASH_BYTES).toString('hex');
+  const nearDuplicateOf = (flags & NEAR_BIT) === 0 ? undefined : reader.text();
   const duplicateOf = (flags & DUPLICATE_BIT) === 0 ? undefined : reader.text();
   reader.end();
   return {
@@ -124,6 +136,8 @@ export function decodePageRow(value: Uint8Array): PageRow {
     etag,
     lastModified,
     visit,
+    ...(simhash === undefined ? {} : { simhash }),
+    ...(nearDuplicateOf === undefined ? {} : { nearDuplicateOf }),
   };
 }
 

@@ -1,7 +1,9 @@
 // Decides for each page of a group whether its content is already stored, appends its WARC members, and remembers what the transaction has to
 // put (step 10). A page whose decoded body is stored already is a duplicate: its row points at the first copy, and if the payload is the same
 // byte for byte a revisit record is written in place of a second copy (WARC 1.1 §6.7.2 compares payloads, so a different compression of
-// the same text is archived whole). Duplicates within the group count too.
+// the same text is archived whole). Duplicates within the group count too. A duplicate on the same host is not parsed: its links are known,
+// but for relative ones below another folder, which is how an endless tree is made. One on another host is: there all of its relative links
+// are other pages, and the stub at the root of a whole site may be the stub of many.
 
 import type { PageReceipt } from '../actors/ports.ts';
 import { wallMs } from '../base/units.ts';
@@ -125,7 +127,9 @@ export class PagePlacement {
     const same = facts.payloadDigest === first.payloadDigest;
     this.#archive.append(same ? frameRevisit(page, facts, first) : (response as Buffer));
     for (const member of others) this.#archive.append(member);
-    return { page, pointer: first.pointer, duplicateOf: first.url, unparsedId: 0 };
+    const isParsed = page.parse && originOf(page.url) !== originOf(first.url);
+    const unparsedId = isParsed && page.key !== undefined ? this.#nextUnparsedId++ : 0;
+    return { page, pointer: first.pointer, duplicateOf: first.url, unparsedId };
   }
 
   #remember(page: PackedPage, facts: DedupeFacts, pointer: DigestRow['pointer']): void {
@@ -142,6 +146,12 @@ export class PagePlacement {
       },
     });
   }
+}
+
+/** Scheme, host and port of a URL that was fetched. */
+function originOf(url: string): string {
+  const end = url.indexOf('/', url.indexOf('//') + 2);
+  return end === -1 ? url : url.slice(0, end);
 }
 
 function frameRevisit(page: PackedPage, facts: DedupeFacts, first: DigestRow): Uint8Array {

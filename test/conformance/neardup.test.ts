@@ -40,14 +40,18 @@ const checks: Readonly<Record<NearCase['kind'], (given: NearCase) => void>> = {
     assert.equal(BigInt(`0x${simhashHex(builder.finish())}`), BigInt(given.value!));
   },
   'find-all'(given) {
-    const index = new SimhashIndex(1_000);
+    const index = new SimhashIndex(SimhashIndex.createMemory(1_000));
     const hashes = given.hashes!;
-    for (const [id, hash] of hashes.entries()) index.add(halves(hash), id);
+    for (const [id, hash] of hashes.entries())
+      index.add(halves(hash), { hostKey: 0n, urlKey: BigInt(id) });
     const pairs = hashes.flatMap((hash, id) =>
       index
         .findAll(halves(hash))
-        .filter((match) => BigInt(hash) < BigInt(hashes[match.id]!) && match.id !== id)
-        .map((match) => `${BigInt(hash)} ${BigInt(hashes[match.id]!)}`),
+        .filter(
+          (match) =>
+            BigInt(hash) < BigInt(hashes[Number(match.urlKey)]!) && Number(match.urlKey) !== id,
+        )
+        .map((match) => `${BigInt(hash)} ${BigInt(hashes[Number(match.urlKey)]!)}`),
     );
     assert.deepEqual(
       pairs.sort(),

@@ -87,17 +87,24 @@ test('CheckpointService.commit makes a repeated body a revisit, within a group a
     const first = fetched(1, 11, answer('same text'));
     const second = fetched(2, 22, answer('same text'));
     const third = fetched(3, 33, answer('same text'));
+    const sameHost = fetched(1, 44, answer('same text'));
     const recrawled = fetched(1, 11, answer('same text'));
     session.submit(0, batchOf(1, { pages: [first, second] }));
     session.commit();
-    session.submit(0, batchOf(2, { pages: [third, recrawled] }));
+    session.submit(0, batchOf(2, { pages: [third, sameHost, recrawled] }));
     session.commit();
+    // On another host all relative links lead to other pages: the stub at the root of one site may be the stub of many.
     deepStrictEqual(receiptsOf(session), [
       { unparsedId: 1, duplicateOf: undefined },
-      { unparsedId: 0, duplicateOf: first.url },
+      { unparsedId: 2, duplicateOf: first.url },
+      { unparsedId: 3, duplicateOf: first.url },
       { unparsedId: 0, duplicateOf: first.url },
       { unparsedId: 0, duplicateOf: first.url },
     ]);
+    deepStrictEqual(
+      [...session.reader.unparsed(() => true)].map(({ url, pointer }) => [url, pointer.record]),
+      [first, second, third].map(({ url }) => [url, 1]),
+    );
     const rows = [first, second, third].map((page) =>
       session.reader.page(page.hostKey, page.partition, page.urlKey),
     );
@@ -109,6 +116,8 @@ test('CheckpointService.commit makes a repeated body a revisit, within a group a
     deepStrictEqual(types, [
       'warcinfo',
       'response',
+      'request',
+      'revisit',
       'request',
       'revisit',
       'request',

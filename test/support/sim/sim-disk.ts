@@ -232,7 +232,9 @@ export class SimDisk {
     }
     const alone = rowOf(page, digest, pointer, first?.url);
     this.#visited(page, packVisit(this.#recrawl, page, page.prior, alone));
-    const isWaiting = first === undefined && page.parse && pointer !== undefined;
+    // A duplicate on the same host leads to what its original leads to.
+    const leads = first === undefined || new URL(first.url).origin !== new URL(page.url).origin;
+    const isWaiting = leads && page.parse && pointer !== undefined;
     const unparsedId = isWaiting ? this.#nextUnparsedId++ : 0;
     if (isWaiting && pointer !== undefined) {
       const { hostKey, partition, urlKey, url, depth, hops, purpose } = page;

@@ -15,6 +15,7 @@ import { CRAWL_RULES } from '../../../src/domain/canonical-url.ts';
 import type { RecrawlPolicy } from '../../../src/domain/recrawl.ts';
 import { partitionOf, Ring } from '../../../src/domain/ring.ts';
 import { Scope } from '../../../src/domain/scope.ts';
+import { SimhashIndex } from '../../../src/domain/simhash-index.ts';
 import { trapOptions } from '../../../src/domain/traps.ts';
 import { URL_BUDGET } from '../../../src/domain/url-budget.ts';
 import { createAllowanceMemory, SharedAllowance } from '../../../src/runtime/shared-allowance.ts';
@@ -166,6 +167,7 @@ export class SimNode {
     const budget = createBudgetMemory({ rows: 1024, threads: this.dispatchers.length });
     const networks = createWordsMemory(64);
     const domains = SharedTallies.createMemory(256);
+    const fingerprints = SimhashIndex.createMemory(64);
     const budgetPlan = { gapMs: plan.addressGapMs, openMax: 2 };
     return this.dispatchers.map(({ dispatcher }, shard) =>
       assembleShard(dispatcher, this.#planOf(shard, world), {
@@ -177,6 +179,7 @@ export class SimNode {
         networks: new SimNetworks(networks),
         notice: () => kernel.count('notice'),
         domains: new SharedTallies(domains),
+        fingerprints: new SimhashIndex(fingerprints),
         pages: this.allowance,
         seen: seen.check(),
         hasher: kernel.hasher,

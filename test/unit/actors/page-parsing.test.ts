@@ -1,6 +1,6 @@
 // Step 11 on the shard: which pages go behind guards, what becomes of those that fail there, and that portions of links keep a page unparsed
 // until the last has left. The ports are simulated: a pool that answers when the test says so, a checkpoint port that keeps its batches.
-import { deepStrictEqual, ok, strictEqual } from 'node:assert';
+import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import { CheckpointStage } from '../../../src/actors/checkpoint-stage.ts';
 import { GUARDED_TRIES_MAX, IN_HAND_MAX } from '../../../src/actors/guarded-parsing.ts';
@@ -8,6 +8,7 @@ import type { PageSeen } from '../../../src/actors/host-budget.ts';
 import { LinkExchange } from '../../../src/actors/link-exchange.ts';
 import type { LinkRouter } from '../../../src/actors/link-router.ts';
 import type { HostMessage } from '../../../src/actors/messages.ts';
+import { NearDuplicates } from '../../../src/actors/near-duplicates.ts';
 import { PORTION_MAX } from '../../../src/actors/page-departure.ts';
 import { outlinksOf } from '../../../src/actors/page-outlinks.ts';
 import { CRASHES_MAX, PageParsing } from '../../../src/actors/page-parsing.ts';
@@ -21,6 +22,7 @@ import type { CheckpointBatch, GuardedParseOutcome } from '../../../src/actors/p
 import type { PageRow } from '../../../src/actors/rows.ts';
 import { hostKey, partitionIndex, urlKey } from '../../../src/base/units.ts';
 import { type BaseUrl, parseBase } from '../../../src/domain/base-url.ts';
+import { SimhashIndex } from '../../../src/domain/simhash-index.ts';
 
 const PLACE = { hostKey: hostKey(1n), partition: partitionIndex(0), shard: 0 };
 const ROW = { url: 'http://h.test/', status: 200, failure: undefined } as PageRow;
@@ -31,6 +33,8 @@ class Bench {
   readonly marks: bigint[] = [];
   readonly offered: string[] = [];
   readonly seen: PageSeen[] = [];
+  /** For each routed link, whether it comes last. */
+  readonly late: boolean[] = [];
   /** Pages in the pool's hands, oldest first. */
   readonly pool: PageToParse[] = [];
   readonly stage: CheckpointStage;
@@ -46,7 +50,10 @@ class Bench {
     );
     const router: Pick<LinkRouter, 'placeOf' | 'route'> = {
       placeOf: () => PLACE,
-      route: (url) => ({ link: { url, host: 'h.test', ...PLACE } as never, shard: 0 }),
+      route: (url, source) => {
+        this.late.push(source.isKnown === true);
+        return { link: { url, host: 'h.test', ...PLACE } as never, shard: 0 };
+      },
     };
     const exchange = new LinkExchange({
       shard: 0,
@@ -63,6 +70,12 @@ class Bench {
       stage: this.stage,
       waiting: this.waiting,
       exchange,
+      near: new NearDuplicates({
+        index: new SimhashIndex(SimhashIndex.createMemory(100)),
+        stage: this.stage,
+        reader: { page: (_host, _partition, key) => ({ ...ROW, url: `http://h.test/${key}` }) },
+        partitionOf: () => PLACE.partition,
+      }),
       productToken: 'hostler',
       ports: {
         reader: { page: () => ROW, body: () => undefined },
@@ -239,6 +252,38 @@ test('PageParsing tells the host of each page what it was worth', () => {
   const [first, second] = bench.seen;
   deepStrictEqual([bench.seen.length, first?.isNew], [2, true]);
   strictEqual(first?.form, second?.form, 'they differ in numbers only');
+});
+
+const TEXT = Array.from({ length: 200 }, (_, n) => `word${(n * n * 7_919) % 9_973}`).join(' ');
+
+test('PageParsing marks a page with nearly the text of an earlier one, and follows its links last', () => {
+  const bench = new Bench();
+  bench.add(`<p>${TEXT}</p><a href=/x></a>`);
+  bench.run();
+  bench.add(`<p>${TEXT} today</p><a href=/y></a>`, { urlKey: urlKey(8n) });
+  bench.run();
+  bench.add(`<p>${TEXT.replaceAll('word', 'other')}</p>`, { urlKey: urlKey(9n) });
+  bench.run();
+  deepStrictEqual(
+    bench.seen.map(({ isNew }) => isNew),
+    [true, false, true],
+  );
+  deepStrictEqual(bench.offered, ['/x', '/y']);
+  deepStrictEqual(bench.late, [false, true]);
+  const batch = bench.commit();
+  strictEqual(batch.counters['duplicates.near'], 1);
+  const rows = new Map(batch.pageRows.map(({ urlKey: key, row }) => [key as bigint, row]));
+  strictEqual(rows.get(8n)?.nearDuplicateOf, 'http://h.test/7');
+  strictEqual(rows.get(7n)?.nearDuplicateOf, undefined);
+  match(rows.get(9n)?.simhash ?? '', /^[0-9a-f]{16}$/);
+});
+
+test('PageParsing takes a copy of another page for known content and follows its links last', () => {
+  const bench = new Bench();
+  bench.add(`<p>${TEXT}</p><a href=/x></a>`, { isCopy: true });
+  bench.run();
+  deepStrictEqual(bench.late, [true]);
+  deepStrictEqual(bench.seen, [], 'the commit has told of it');
 });
 
 test('PageParsing reads only the head of a large redirect, inline', () => {

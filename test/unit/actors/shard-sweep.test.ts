@@ -12,6 +12,7 @@ import { SeededRandom } from '../../../src/base/random.ts';
 import { type HostKey, hostKey, monotonicMs, partitionIndex } from '../../../src/base/units.ts';
 import { CRAWL_RULES } from '../../../src/domain/canonical-url.ts';
 import { Scope } from '../../../src/domain/scope.ts';
+import { SimhashIndex } from '../../../src/domain/simhash-index.ts';
 import { trapOptions } from '../../../src/domain/traps.ts';
 import { createHasher } from '../../../src/domain/url-key.ts';
 import { BloomGenerations } from '../../../src/runtime/bloom-generations.ts';
@@ -91,6 +92,7 @@ function runningShard(unparsed: readonly UnparsedPage[] = []) {
       markParsing: () => {},
       crashesOf: () => 0,
       parseGuarded: () => {},
+      fingerprints: new SimhashIndex(SimhashIndex.createMemory(10)),
     };
     shard = new ShardActor(OPTIONS, ports, context);
     return shard;

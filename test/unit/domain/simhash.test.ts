@@ -66,40 +66,69 @@ const fingerprint = (high: number, low: number): Simhash => ({
   features: 9,
 });
 
+const indexOf = (capacity: number) => new SimhashIndex(SimhashIndex.createMemory(capacity));
+const page = (id: number) => ({ hostKey: BigInt(id % 3), urlKey: BigInt(id) });
+
 test('SimhashIndex.findNearest finds all fingerprints up to three bits away and none beyond', () => {
-  const index = new SimhashIndex(1_000);
-  index.add(fingerprint(0x12345678, 0x9abcdef0), 7);
+  const index = indexOf(1_000);
+  index.add(fingerprint(0x12345678, 0x9abcdef0), page(7));
   for (let bit = 0; bit < 32; bit++) {
     const other = (bit + 11) % 32;
     const third = (bit + 17) % 32;
     const three = fingerprint(0x12345678 ^ (1 << bit), 0x9abcdef0 ^ (1 << other) ^ (1 << third));
-    assert.deepEqual(index.findNearest(three), { id: 7, distance: 3 });
+    assert.deepEqual(index.findNearest(three), { ...page(7), distance: 3 });
     const four = fingerprint(three.high ^ (1 << ((bit + 1) % 32)), three.low);
     assert.equal(index.findNearest(four), undefined);
   }
 });
 
 test('SimhashIndex keeps its newest fingerprints and agrees with a list', () => {
-  const index = new SimhashIndex(50);
+  const index = indexOf(50);
   const all: Simhash[] = [];
   const draw = drawing(5);
   for (let id = 0; id < 400; id++) {
     // Few distinct values, so that chains are long and matches many.
     const next = fingerprint(draw() % 4, draw() % 16);
-    index.add(next, id);
+    index.add(next, page(id));
     all.push(next);
     const expected = all
       .map((simhash, at) => ({ id: at, distance: hammingDistance(simhash, next) }))
       .filter((match) => match.id > id - 50 && match.distance <= 3)
       .reverse();
-    assert.deepEqual(index.findAll(next), expected);
+    assert.deepEqual(
+      index.findAll(next),
+      expected.map(({ id: at, distance }) => ({ ...page(at), distance })),
+    );
   }
   assert.equal(index.size, 50);
 });
 
 test('SimhashIndex takes no page without features', () => {
-  const index = new SimhashIndex(10);
-  index.add(of(''), 1);
+  const index = indexOf(10);
+  index.add(of(''), page(1));
   assert.equal(index.size, 0);
   assert.equal(index.findNearest(of('')), undefined);
+});
+
+test('SimhashIndex serves several views of one memory', () => {
+  const memory = SimhashIndex.createMemory(20);
+  const [one, other] = [new SimhashIndex(memory), new SimhashIndex(memory)];
+  one.add(fingerprint(1, 2), page(1));
+  other.add(fingerprint(1, 3), page(2));
+  assert.deepEqual(one.findNearest(fingerprint(1, 3)), { ...page(2), distance: 0 });
+  assert.deepEqual(other.findNearest(fingerprint(1, 2)), { ...page(1), distance: 0 });
+  assert.equal(one.size, 2);
+});
+
+test('SimhashBuilder.form is one for texts that differ in numbers and ids only', () => {
+  const formOf = (text: string): number => {
+    const builder = new SimhashBuilder();
+    const bytes = Buffer.from(text);
+    builder.addText(bytes, 0, bytes.length);
+    return builder.form;
+  };
+  assert.equal(formOf('Day 1 of may, id a7'), formOf('Day 31 of may, id 00ff'));
+  assert.notEqual(formOf('Day 1 of may'), formOf('Day 1 of june'));
+  assert.notEqual(formOf('one two'), formOf('two one'));
+  assert.equal(formOf('12 34'), 0);
 });
