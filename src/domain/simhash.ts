@@ -34,17 +34,17 @@ export class SimhashBuilder implements TextSink {
     let hash = 0;
     let digits = 0;
     for (let at = start; at < end; at++) {
-      const byte = bytes[at]!;
-      const letter = LETTERS[byte]!;
-      if (hash !== 0 && (letter === 0 || byte >= IDEOGRAPH_BYTE)) {
-        this.#addWord(hash, digits);
+      const letter = LETTERS[bytes[at]!]!;
+      if (letter === 0 || letter >= BEGINS_WORD) {
+        if (hash !== 0) this.#addWord(hash, digits & DIGIT);
         hash = 0;
         digits = 0;
+        if (letter === 0) continue;
       }
-      if (letter !== 0) hash = (Math.imul(hash, 0x01000193) + letter) | 0;
-      digits |= DIGITS[byte]!;
+      hash = (Math.imul(hash, 0x01000193) + (letter & 0xff)) | 0;
+      digits |= letter;
     }
-    if (hash !== 0) this.#addWord(hash, digits);
+    if (hash !== 0) this.#addWord(hash, digits & DIGIT);
   }
 
   /**
@@ -122,19 +122,19 @@ function scramble(value: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
+/** Marks in LETTERS: a digit, which makes its word a number or an id; a byte that begins a word of its own. */
+const DIGIT = 0x100;
+const BEGINS_WORD = 0x200;
 /** The first byte of a UTF-8 character from U+3000 on: scripts without blanks, in which each character is taken as a word. */
 const IDEOGRAPH_BYTE = 0xe3;
 
-/** What each byte adds to a word's hash, letters without case; 0 for bytes that separate words. */
-const LETTERS = Uint8Array.from({ length: 256 }, (_, byte) => {
+/** What each byte adds to a word's hash, letters without case, with its marks; 0 for bytes that separate words. */
+const LETTERS = Uint16Array.from({ length: 256 }, (_, byte) => {
+  if (byte >= IDEOGRAPH_BYTE) return byte | BEGINS_WORD;
   if (byte < 0x80 && !/[0-9A-Za-z]/.test(String.fromCharCode(byte))) return 0;
+  if (byte >= 0x30 && byte <= 0x39) return byte | DIGIT;
   return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
 });
-
-/** 1 for bytes that are digits: a word that holds one is a number or an id. */
-const DIGITS = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte >= 0x30 && byte <= 0x39 ? 1 : 0,
-);
 
 /**
  * The fingerprint of a plain text.
