@@ -69,13 +69,13 @@ export interface UrlBudgetOptions {
  * 10,000 URLs is the budget that crawl operators commonly start from (IRLbot, WWW 2008: budgets per pay-level domain, raised by in-links).
  * A third of the URLs of an ordinary host show known content (Bar-Yossef, Keidar, Schonfeld, WWW 2007), so half is a full yield; a shape
  * that shows no more than one new page in ten is no list, and eight pages tell: a list with only half of its pages new would have as few
- * as one among eight in one case of thirty.
+ * as one among eight in one case of thirty. Where not even the first four show anything new, they are another site's.
  */
 export const URL_BUDGET: UrlBudgetOptions = {
   urlsPerHost: 10_000,
   urlsPerDomain: 10_000,
   hostsPerDomain: 500,
-  urlsPerSuspect: 6,
+  urlsPerSuspect: 4,
   pagesMin: 8,
   yieldFull: 0.5,
   yieldMin: 0.1,
@@ -172,8 +172,10 @@ export class UrlBudget {
   isSpent({ shape }: UrlShape): boolean {
     const row = this.#row(shape);
     if (row === undefined) return false;
+    const { pages, freshPages } = row;
     const { pagesMin, yieldMin } = this.#options;
-    return row.pages >= pagesMin && row.freshPages <= Math.max(1, row.pages * yieldMin);
+    if (freshPages === 0) return pages >= pagesMin / 2;
+    return pages >= pagesMin && freshPages <= Math.max(1, pages * yieldMin);
   }
 
   /** A suspect has to prove itself: beyond the allowance each URL needs a new page before it, besides the first, which is always new. */
@@ -227,7 +229,7 @@ export class UrlBudget {
     for (const row of this.#shapes) {
       row.urls >>= 1;
       row.pages >>= 1;
-      row.freshPages >>= 1;
+      row.freshPages = (row.freshPages + 1) >> 1;
     }
   }
 
