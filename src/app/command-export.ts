@@ -1,8 +1,9 @@
-// `node cluster.js export pages|links|cdxj`: what was crawled, as lines on standard output for other programs (DESIGN.md §9). A slow reader
+// `node cluster.js export pages|links|cdxj|audit`: what was crawled, as lines on standard output for other programs (DESIGN.md §9). A slow reader
 // slows it down and costs no memory. Works on a running crawl: lines are of the commit that was newest when their portion was read.
 
 import { CrawlError } from '../base/errors.ts';
 import type { CommandInput } from './command.ts';
+import { exportAudit } from './export-audit.ts';
 import { exportCdxj, exportLinks, exportPages } from './export-records.ts';
 import { LineOutput } from './line-output.ts';
 import { readingCrawl } from './read-crawl.ts';
@@ -10,11 +11,14 @@ import { readingCrawl } from './read-crawl.ts';
 /** Pages that cannot be parsed are told one by one up to this many. */
 const TOLD_MAX = 10;
 
+const WHATS = ['pages', 'links', 'cdxj', 'audit'] as const;
+const WHATS_TEXT = 'pages, links, cdxj or audit';
+
 /** @returns 0; pages whose links cannot be had are told on standard error */
 export async function commandExport({ words, options, config }: CommandInput): Promise<number> {
   const [what] = words;
-  if (words.length !== 1 || (what !== 'pages' && what !== 'links' && what !== 'cdxj')) {
-    throw new CrawlError('usage', `export: expected pages, links or cdxj, not ${words.join(' ')}`, {
+  if (words.length !== 1 || !WHATS.some((one) => one === what)) {
+    throw new CrawlError('usage', `export: expected ${WHATS_TEXT}, not ${words.join(' ')}`, {
       remedy: 'See node cluster.js export --help.',
     });
   }
@@ -22,6 +26,7 @@ export async function commandExport({ words, options, config }: CommandInput): P
     // CDXJ lines are strings of bytes; JSON lines are text.
     const output = new LineOutput(process.stdout, what === 'cdxj' ? 'latin1' : 'utf8');
     if (what === 'pages') await exportPages(reading, output);
+    if (what === 'audit') await exportAudit(reading, output);
     if (what === 'cdxj') {
       await exportCdxj(reading, output, typeof options.url === 'string' ? options.url : undefined);
     }

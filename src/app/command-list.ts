@@ -70,7 +70,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'export',
     words: '<what>',
-    doc: 'Write cdxj (an index of the archive), pages or links to standard output.',
+    doc: 'Write pages, links, cdxj (an index of the archive) or audit (each request, and the proof).',
     configOptions: ['dataDir'],
     ownOptions: [
       { flag: '--url', placeholder: 'URL', doc: 'With cdxj: only captures of this URL.' },
@@ -109,7 +109,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     ownOptions: [
       { flag: '--host', placeholder: 'HOST', doc: 'Only pages of this host.' },
       { flag: '--url-prefix', placeholder: 'URL', doc: 'Only pages whose URL begins so.' },
+      { flag: '--url', placeholder: 'RE', doc: 'Only pages whose URL matches.' },
       { flag: '--limit', placeholder: 'N', doc: 'So many pages at most.' },
+      {
+        flag: '--against',
+        placeholder: 'FILE',
+        doc: 'Show what changed since a replay that wrote this file by --out.',
+      },
       { flag: '--out', placeholder: 'FILE|-', doc: 'Write what each page gave, as NDJSON.' },
     ],
     readsConfigFile: true,

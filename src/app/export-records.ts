@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { UrlKey } from '../base/units.ts';
+import type { AnchoredPage } from '../parsers/anchored-entry.ts';
 import { encodeLine, indexWarc, lookUpCdxj, mergeCdxj } from '../storage/cdxj.ts';
 import type { PageAt, ReadStore } from '../storage/read-store.ts';
 import type { LineOutput } from './line-output.ts';
@@ -94,7 +95,7 @@ function isParsed(store: ReadStore, { row }: PageAt): boolean {
   return store.rows.firstCopy(row.contentDigest)?.parsed === true;
 }
 
-/** Writes one line for each link of each stored page, `{from, to, rel?, nofollow}`; a page that cannot be parsed is told and left out. */
+/** Writes one line for each link of each stored page, `{from, to, text?, rel?, nofollow}`; a page that cannot be parsed is told and left out. */
 export async function exportLinks(
   reading: CrawlReading,
   output: LineOutput,
@@ -102,16 +103,17 @@ export async function exportLinks(
 ): Promise<void> {
   const { threads } = reading.config;
   const pages = selectPages(reading, { duplicates: true });
-  for await (const { page, outcome } of parseStored(reading, pages, { threads })) {
+  const entry = new URL('../parsers/anchored-entry.js', import.meta.url);
+  const parsed = parseStored<AnchoredPage>(reading, pages, { threads, entry });
+  for await (const { page, outcome } of parsed) {
     const from = page.row.url;
     if (outcome.kind !== 'ok') {
       failed(from, outcome.kind);
       continue;
     }
     for (const { url: to, rel, nofollow = false } of outcome.value.links) {
-      await output.write(
-        JSON.stringify({ from, to, ...(rel === undefined ? {} : { rel }), nofollow }),
-      );
+      const text = outcome.value.anchors.get(to);
+      await output.write(JSON.stringify({ from, to, text, rel, nofollow }));
     }
   }
 }

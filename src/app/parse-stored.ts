@@ -21,11 +21,13 @@ const AHEAD = 4;
 const PORTION_ROWS = 256;
 
 /** What came of one stored page; `no-body` when its record is not here. */
-export type StoredPageOutcome = RunOutcome<GuardedPage> | { readonly kind: 'no-body' };
+export type StoredPageOutcome<Parsed extends GuardedPage = GuardedPage> =
+  | RunOutcome<Parsed>
+  | { readonly kind: 'no-body' };
 
-export interface StoredPageResult {
+export interface StoredPageResult<Parsed extends GuardedPage = GuardedPage> {
   readonly page: PageAt;
-  readonly outcome: StoredPageOutcome;
+  readonly outcome: StoredPageOutcome<Parsed>;
 }
 
 /** Which pages. */
@@ -33,6 +35,8 @@ export interface PageSelection {
   /** As canonical URLs have it. */
   readonly host?: string | undefined;
   readonly urlPrefix?: string | undefined;
+  /** Matches somewhere in the URL. */
+  readonly pattern?: RegExp | undefined;
   readonly limit?: number | undefined;
   /** Also pages whose body is another page's; the crawl does not parse those. */
   readonly duplicates: boolean;
@@ -50,12 +54,12 @@ export interface ParseStoredOptions {
  * Parses the stored pages of a selection: those with a body and status 200.
  * @param selected their rows, from `selectPages`
  */
-export async function* parseStored(
+export async function* parseStored<Parsed extends GuardedPage = GuardedPage>(
   reading: CrawlReading,
   selected: Iterable<PageAt>,
   options: ParseStoredOptions,
-): AsyncGenerator<StoredPageResult> {
-  const pool = new WorkerPool<PageInput, GuardedPage>({
+): AsyncGenerator<StoredPageResult<Parsed>> {
+  const pool = new WorkerPool<PageInput, Parsed>({
     entry: options.entry ?? new URL('../parsers/guarded-entry.js', import.meta.url),
     alarms: new RealAlarms(),
     threadsMax: options.threads,
@@ -63,12 +67,12 @@ export async function* parseStored(
     runMsMax: options.runMsMax ?? RUN_MS_MAX,
     heapMiBMax: options.heapMiBMax ?? HEAP_MIB_MAX,
   });
-  const underway: Promise<StoredPageResult>[] = [];
+  const underway: Promise<StoredPageResult<Parsed>>[] = [];
   try {
     for (const page of selected) {
       underway.push(parseOne(reading, pool, page));
       if (underway.length < options.threads * AHEAD) continue;
-      yield (await underway.shift()) as StoredPageResult;
+      yield (await underway.shift()) as StoredPageResult<Parsed>;
     }
     for (const last of underway) yield await last;
   } finally {
@@ -81,7 +85,7 @@ export function* selectPages(
   { store, hasher }: CrawlReading,
   selection: PageSelection,
 ): Generator<PageAt> {
-  const { host, urlPrefix, duplicates, limit = Number.POSITIVE_INFINITY } = selection;
+  const { host, urlPrefix, pattern, duplicates, limit = Number.POSITIVE_INFINITY } = selection;
   const hostKey = host === undefined ? undefined : hasher.hostKey(host);
   let count = 0;
   for (const portion of store.pagePortions(PORTION_ROWS)) {
@@ -91,17 +95,18 @@ export function* selectPages(
       if (!duplicates && page.row.duplicateOf !== undefined) continue;
       if (hostKey !== undefined && page.hostKey !== hostKey) continue;
       if (urlPrefix !== undefined && !page.row.url.startsWith(urlPrefix)) continue;
+      if (pattern !== undefined && !pattern.test(page.row.url)) continue;
       count += 1;
       yield page;
     }
   }
 }
 
-async function parseOne(
+async function parseOne<Parsed extends GuardedPage>(
   { store }: CrawlReading,
-  pool: WorkerPool<PageInput, GuardedPage>,
+  pool: WorkerPool<PageInput, Parsed>,
   page: PageAt,
-): Promise<StoredPageResult> {
+): Promise<StoredPageResult<Parsed>> {
   const { pointer } = page.row;
   const stored = pointer === undefined ? undefined : await store.body(pointer);
   if (stored === undefined) return { page, outcome: { kind: 'no-body' } };

@@ -8,7 +8,11 @@ import type { SeenView } from '../storage/seen-view.ts';
 import { LinkJudge } from './link-judgement.ts';
 import type { StoredPageResult } from './parse-stored.ts';
 import type { CrawlReading } from './read-crawl.ts';
+import type { EarlierReplay, PageChanges } from './replay-changes.ts';
 import { StoredRobots } from './stored-robots.ts';
+
+/** Changed pages that are shown with the totals. */
+const EXAMPLES_MAX = 10;
 
 /** Totals of a replay. */
 export interface ReplaySummary {
@@ -23,14 +27,23 @@ export interface ReplaySummary {
   readonly newLinks: number;
   /** Pages with such links. */
   readonly pagesWithNewLinks: number;
+  /** With `--against`: what differs from the earlier replay. */
+  readonly changed?: {
+    readonly pages: number;
+    readonly linksAdded: number;
+    readonly linksRemoved: number;
+    /** The first of the changed pages. */
+    readonly examples: readonly ({ readonly url: string } & PageChanges)[];
+  };
 }
 
 /** One page as `--out` has it. */
-export type ReplayedPage =
+export type ReplayedPage = { readonly changes?: PageChanges } & (
   | ({ readonly url: string; readonly outcome: 'ok'; readonly newLinks: readonly string[] } & {
       readonly page: GuardedPage;
     })
-  | { readonly url: string; readonly outcome: string; readonly error?: string };
+  | { readonly url: string; readonly outcome: string; readonly error?: string }
+);
 
 /** Adds results up. */
 export class ReplayTally {
@@ -39,13 +52,17 @@ export class ReplayTally {
   readonly #seen: SeenView;
   readonly #keyOf: (canonical: string) => UrlKey;
   readonly #maxDepth: number;
+  readonly #earlier: EarlierReplay | undefined;
+  readonly #changed = { pages: 0, linksAdded: 0, linksRemoved: 0 };
+  readonly #examples: ({ readonly url: string } & PageChanges)[] = [];
   /** Pages whose links are on their way yet. */
   readonly #unparsed: ReadonlySet<UrlKey>;
   readonly #failed = { timeout: 0, 'out-of-memory': 0, failed: 0, 'no-body': 0 };
   readonly #sums = { ok: 0, links: 0, nofollow: 0, noindex: 0, newLinks: 0, pagesWithNewLinks: 0 };
 
   /** @param seen stays the caller's to close */
-  constructor(reading: CrawlReading, seen: SeenView, year: number) {
+  constructor(reading: CrawlReading, seen: SeenView, year: number, earlier?: EarlierReplay) {
+    this.#earlier = earlier;
     this.#judge = new LinkJudge(reading, year);
     this.#robots = new StoredRobots(reading);
     this.#seen = seen;
@@ -55,7 +72,19 @@ export class ReplayTally {
   }
 
   /** Takes one result in. @returns it as `--out` has it */
-  add({ page, outcome }: StoredPageResult): ReplayedPage {
+  add(result: StoredPageResult): ReplayedPage {
+    const replayed = this.#count(result);
+    const changes = this.#earlier?.changesOf(replayed);
+    if (changes === undefined) return replayed;
+    this.#changed.pages += 1;
+    this.#changed.linksAdded += changes.linksAdded?.length ?? 0;
+    this.#changed.linksRemoved += changes.linksRemoved?.length ?? 0;
+    if (this.#examples.length < EXAMPLES_MAX)
+      this.#examples.push({ url: replayed.url, ...changes });
+    return { ...replayed, changes };
+  }
+
+  #count({ page, outcome }: StoredPageResult): ReplayedPage {
     const { url, depth } = page.row;
     if (outcome.kind !== 'ok') {
       this.#failed[outcome.kind] += 1;
@@ -78,7 +107,11 @@ export class ReplayTally {
   summary(): ReplaySummary {
     const failed = { ...this.#failed };
     const failures = failed.timeout + failed['out-of-memory'] + failed.failed + failed['no-body'];
-    return { pages: this.#sums.ok + failures, failed, ...this.#sums };
+    const changed = { ...this.#changed, examples: this.#examples };
+    return {
+      ...{ pages: this.#sums.ok + failures, failed, ...this.#sums },
+      ...(this.#earlier === undefined ? {} : { changed }),
+    };
   }
 
   readonly #isNew = (url: string): boolean => {

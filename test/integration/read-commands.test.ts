@@ -12,6 +12,7 @@ import type { QueueEntry } from '../../src/actors/rows.ts';
 import { cursorsOf } from '../../src/actors/rows.ts';
 import { commandReplay, replay } from '../../src/app/command-replay.ts';
 import { explainUrl, type WhyAnswer } from '../../src/app/explain-url.ts';
+import { exportAudit } from '../../src/app/export-audit.ts';
 import {
   exportCdxj,
   exportLinks,
@@ -230,7 +231,10 @@ test('exportLinks writes the links of each stored page, those not to follow mark
   const lines = await exported((output) =>
     reading((crawled) => exportLinks(crawled, output, (url) => failed.push(url))),
   );
-  const links = lines.map((line) => JSON.parse(line) as { from: string; nofollow: boolean });
+  const links = lines.map(
+    (line) => JSON.parse(line) as { from: string; nofollow: boolean; text?: string },
+  );
+  ok(links.some(({ text }) => text !== undefined && text.length > 0));
   const stored = await reading(({ store }) =>
     [...store.pages()].filter(({ row }) => row.status === 200).map(({ row }) => row.url),
   );
@@ -282,6 +286,52 @@ test('replay finds what the crawl found, link for link, and makes no request', a
   );
   strictEqual(parsed.length, stored.length);
   strictEqual((await web.log()).length, requests);
+});
+
+test('replay tells what changed against an earlier one, page by page', async () => {
+  const out = join(dir, '..', 'replayed.ndjson');
+  const against = join(dir, '..', 'earlier.ndjson');
+  const lines = readFileSync(out, 'utf8').trimEnd().split('\n');
+  const pages = lines.map((line) => JSON.parse(line));
+  const at = pages.findIndex(({ page }) => page.links.length > 1 && page.title !== undefined);
+  const { url, page } = pages[at];
+  const [first, ...rest] = page.links;
+  const less = { ...page, title: 'before', links: [...rest, { url: 'http://gone.test/' }] };
+  lines[at] = JSON.stringify({ ...pages[at], page: less });
+  writeFileSync(against, `${lines.join('\n')}\n`);
+  const replayedAgainst = async (file: string, ...more: string[]) => {
+    const argv = ['replay', '--data', dir, '--against', file, '--json', ...more];
+    const { status, stdout, stderr } = await runCommand(argv, { timeoutMs: 60_000 });
+    strictEqual(status, 0, stderr);
+    return JSON.parse(stdout);
+  };
+  const isFollowed = first.nofollow !== true;
+  deepStrictEqual((await replayedAgainst(against)).changed, {
+    ...{ pages: 1, linksAdded: isFollowed ? 1 : 0, linksRemoved: 1 },
+    examples: [
+      {
+        url,
+        ...(isFollowed ? { linksAdded: [first.url] } : {}),
+        linksRemoved: ['http://gone.test/'],
+        facts: { title: ['before', page.title] },
+      },
+    ],
+  });
+  const pattern = `^${url.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')}$`;
+  const one = await replayedAgainst(out, '--url', pattern);
+  deepStrictEqual([one.pages, one.changed.pages], [1, 0]);
+  const refused = await runCommand(['replay', '--data', dir, '--against', configFile]);
+  deepStrictEqual([refused.status, refused.stdout], [2, '']);
+  match(refused.stderr, /is no output of replay/);
+});
+
+test('exportAudit writes every request and, last, what they prove', async () => {
+  const lines = await exported((output) => reading((crawled) => exportAudit(crawled, output)));
+  const records = lines.map((line) => JSON.parse(line));
+  const proof = records.pop();
+  const requests = await reading(({ store }) => [...store.audit()].length);
+  deepStrictEqual([proof.kind, proof.proven, records.length], ['proof', true, requests]);
+  ok(records.every(({ kind, startedAt }) => kind === 'request' && startedAt.endsWith('Z')));
 });
 
 test('replay loses only the pages that kill their thread, and tells links found later', async () => {
@@ -369,6 +419,6 @@ test('report, why, robots show and export answer on the command line and change 
   );
   const refused = await runCommand(['export', 'everything', '--data', dir]);
   deepStrictEqual([refused.status, refused.stdout], [2, '']);
-  match(refused.stderr, /^hostler: export: expected pages, links or cdxj, not everything\n/);
+  match(refused.stderr, /^hostler: export: expected pages, links, cdxj or audit, not everything\n/);
   deepStrictEqual(digests(), files);
 });
