@@ -12,7 +12,7 @@ import {
   statSync,
   truncateSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { CrawlError } from '../base/errors.ts';
 import { copyWarcs, type HeldWarc, holdOpenWarcs, letGo } from './backup-archive.ts';
 import { type CopiedFile, copyFile, copyFrom, describeFile } from './backup-copy.ts';
@@ -38,10 +38,11 @@ export const MANIFEST_NAME = 'backup.json';
 
 /** A snapshot that the crawl has outrun is taken again; each try needs seconds, and a WARC file lasts longer. */
 const TRIES_MAX = 5;
-/** Not part of a backup: who runs, what is being written, what is derived, and what is copied by rules of its own. */
+/** Not part of a backup: who runs, what is being written, what is derived (filter, local index), and what is copied by rules of its own. */
 const LEFT_OUT = /^(?:lock.*|format|backup\.json|.*\.sock|.*\.tmp|bloom\.snapshot)$/;
 const TABLES_PATH = 'lmdb/data.mdb';
 const OWN_RULES: ReadonlySet<string> = new Set(['lmdb', 'warc', 'search']);
+const CONSUMERS = 'feed/consumers/';
 
 /**
  * Saves the crawl in `dir` into the new or empty directory `target`.
@@ -96,9 +97,9 @@ async function tryBackup(
   const warc = folderOf(dir, 'warc');
   const heldWarcs = new Map<number, HeldWarc>();
   const heldFiles = new Map<string, number>();
-  const hold = (): void => {
+  const hold = (isBefore: boolean): void => {
     holdOpenWarcs(warc, warcPrefix, heldWarcs);
-    holdFiles(dir, heldFiles);
+    holdFiles(dir, heldFiles, isBefore);
   };
   try {
     const takenAt = new Date().toISOString();
@@ -123,26 +124,23 @@ async function tryBackup(
   }
 }
 
-/** Everything but tables and WARC files, relative. */
+/** Everything but what has rules of its own, relative. */
 function listFiles(dir: string): string[] {
-  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
-    if (LEFT_OUT.test(entry.name)) return [];
-    if (entry.isFile()) return [entry.name];
-    if (!entry.isDirectory() || OWN_RULES.has(entry.name)) return [];
-    return readdirSync(join(dir, entry.name), { withFileTypes: true })
-      .filter((file) => file.isFile() && !LEFT_OUT.test(file.name))
-      .map((file) => `${entry.name}/${file.name}`);
+  return readdirSync(dir, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+    if (!entry.isFile() || LEFT_OUT.test(entry.name)) return [];
+    const path = relative(dir, join(entry.parentPath, entry.name));
+    return OWN_RULES.has(path.split('/', 1)[0] as string) ? [] : [path];
   });
 }
 
 /**
- * Files that a running crawl may remove: the frontier's and the feed's. Their number is bounded by the log's sweep, the merging of runs and
- * the feed's retention.
+ * Files that a running crawl may remove or replace: segments of the frontier and of the feed, seen runs, places of the feed's consumers. A
+ * place must not be younger than the snapshot, or its consumer would miss what a restored crawl tells anew.
  */
-function holdFiles(dir: string, held: Map<string, number>): void {
+function holdFiles(dir: string, held: Map<string, number>, isBefore: boolean): void {
   for (const path of listFiles(dir)) {
-    const mayGo = path.startsWith('frontier/') || path.startsWith('feed/');
-    if (!mayGo || held.has(path)) continue;
+    if (!/^(?:frontier|feed)\//.test(path) || held.has(path)) continue;
+    if (path.startsWith(CONSUMERS) && !isBefore) continue;
     try {
       held.set(path, openSync(join(dir, path), 'r'));
     } catch {
@@ -155,15 +153,19 @@ function holdFiles(dir: string, held: Map<string, number>): void {
  * Copies the tables as of one moment.
  * @param hold called right before and right after that moment: whatever the snapshot names is there in one of the two
  */
-async function copyTables(dir: string, target: string, hold: () => void): Promise<void> {
+async function copyTables(
+  dir: string,
+  target: string,
+  hold: (isBefore: boolean) => void,
+): Promise<void> {
   const tables = openTables(dir, { readOnly: true });
   try {
     const folder = folderOf(target, 'lmdb');
     mkdirSync(folder, { recursive: true });
-    hold();
+    hold(true);
     // Its read transaction begins at once, on a thread of LMDB's; the copy takes as long as it takes.
     const copied = tables.root.backup(folder, false);
-    hold();
+    hold(false);
     await copied;
   } finally {
     await tables.root.close();
@@ -191,7 +193,8 @@ async function readCopiedState(
 }
 
 function copyOthers(dir: string, target: string, held: ReadonlyMap<string, number>): CopiedFile[] {
-  const paths = new Set([...held.keys(), ...listFiles(dir)]);
+  const younger = listFiles(dir).filter((path) => !path.startsWith(CONSUMERS));
+  const paths = new Set([...held.keys(), ...younger]);
   return [...paths].sort().flatMap((path) => {
     const to = join(target, path);
     const fd = held.get(path);
@@ -211,6 +214,7 @@ function holdsLogs(target: string, state: CommittedState): boolean {
   const logs = [
     ...state.frontier.map((segment) => ({ path: `frontier/urls-${segment.number}.log`, segment })),
     ...state.audit.map((segment) => ({ path: `audit/audit-${segment.number}.log`, segment })),
+    ...state.feed.map((segment) => ({ path: `feed/feed-${segment.number}.log`, segment })),
     ...state.feed.map((segment) => ({ path: `feed/feed-${segment.number}.log`, segment })),
   ];
   return logs.every(({ path, segment }) => {

@@ -61,9 +61,9 @@ function parseManifest(text: string): BackupManifest | undefined {
   return files.every(isFile) ? { format, crawlId, takenAt, files } : undefined;
 }
 
-/** A path of ours: below the directory, one folder deep at most. */
+/** A path of ours: below the directory, without a step up. */
 function isFile(file: Partial<CopiedFile> | null): file is CopiedFile {
   const { path, bytes, sha256 } = file ?? {};
   if (typeof path !== 'string' || typeof bytes !== 'number') return false;
-  return typeof sha256 === 'string' && /^(?:[\w-]+\/)?[\w-][\w.-]*$/.test(path);
+  return typeof sha256 === 'string' && /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/.test(path);
 }

@@ -6,25 +6,35 @@ import { test } from 'node:test';
 import type { BackupManifest } from '../../src/storage/backup.ts';
 import { inFolder, runCommand } from '../support/command-line.ts';
 import { runCrawl, startCrawl, until, webFlags } from '../support/crawl/run-crawl.ts';
-import { archiveFaults, storedPages } from '../support/crawl/stored-crawl.ts';
+import { archiveFaults, canonicalOf, storedPages } from '../support/crawl/stored-crawl.ts';
 import { startWeb } from '../support/server/start-web.ts';
 
 /** Small files, so that some are closed, compressed and removed while a backup reads them. */
 const CONFIG = 'export default { warcRollBytes: 65_536 };\n';
 const BACKUPS = 4;
 
+/** Pages that a consumer of the change feed hears of now, by canonical URL. */
+async function feedOf(dataDir: string): Promise<string[]> {
+  const feed = await runCommand(['feed', '--data', dataDir, '--consumer', 'indexer']);
+  strictEqual(feed.status, 0, feed.stderr);
+  const lines = feed.stdout.split('\n').filter((line) => line !== '');
+  return lines.map((line) => canonicalOf((JSON.parse(line) as { readonly url: string }).url));
+}
+
 test('a backup taken during a crawl holds what was stored before it, and the crawl goes on from it', async () => {
-  const web = await startWeb({ seed: 41, hosts: 6, pagesPerHost: 20, pageBytes: 9_000 });
+  const web = await startWeb({ seed: 41, hosts: 6, pagesPerHost: 30, pageBytes: 9_000 });
   try {
     await inFolder({ 'c.ts': CONFIG }, async (folder) => {
       const dataDir = `${folder}/data`;
-      const flags = ['--config', `${folder}/c.ts`, '--threads', '2', '--min-gap', '200'];
+      const flags = ['--config', `${folder}/c.ts`, '--threads', '2', '--min-gap', '400'];
       const crawl = startCrawl(webFlags(web, dataDir, flags));
+      const told = new Set<string>();
       const taken: { readonly name: string; readonly before: readonly string[] }[] = [];
       try {
         for (let count = 1; count <= BACKUPS; count += 1) {
           ok(await until(crawl, async () => (await web.log()).length >= count * 16), crawl.stderr);
           const before = await storedPages(dataDir);
+          for (const url of await feedOf(dataDir)) told.add(url);
           const name = `${folder}/backup-${count}`;
           const saved = await runCommand(['backup', name, '--data', dataDir]);
           deepStrictEqual([saved.status, saved.stderr], [0, '']);
@@ -50,6 +60,12 @@ test('a backup taken during a crawl holds what was stored before it, and the cra
       const resumed = await runCrawl(webFlags(web, last, [...flags, '--min-gap', '20']));
       deepStrictEqual([resumed.status, resumed.report?.reason], [0, 'done'], resumed.stderr);
       deepStrictEqual(await storedPages(last), reachable);
+      // A consumer whose place was saved as well goes on in the restored crawl and misses nothing.
+      for (const url of await feedOf(last)) told.add(url);
+      deepStrictEqual(
+        reachable.filter((url) => !told.has(url)),
+        [],
+      );
       deepStrictEqual(await archiveFaults(last), []);
     });
   } finally {
