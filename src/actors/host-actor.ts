@@ -86,7 +86,8 @@ export class HostActor implements Actor<HostMessage> {
         message.token.applied();
         break;
       case 'visit-pages':
-        this.#parts.visits.take(message);
+      case 'pages-changed':
+        this.#parts.visits.heard(message, context.wallNow());
         break;
       case 'take-slot':
         this.#announcedMs = -1;
@@ -285,8 +286,6 @@ export class HostActor implements Actor<HostMessage> {
     this.#queues.advance(band);
     this.#touch(context);
   }
-
-  // --------------------------------------------------------------------------------------------------------- robots and names
 
   #resolve(context: ActorContext<HostMessage>): void {
     if (this.#addresses.pending) return;

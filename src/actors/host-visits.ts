@@ -3,14 +3,17 @@
 // says when it is due, and a visit moves that time, so each is made once (I5).
 
 import type { WallMs } from '../base/units.ts';
-import { afterVisit } from '../domain/recrawl.ts';
+import { afterVisit, dueNow } from '../domain/recrawl.ts';
 import type { HostQueues } from './host-queues.ts';
 import type { HostMessage, HostPlaceIdentity } from './messages.ts';
+import type { ChangedPage } from './page-outlinks.ts';
 import { type Band, FRESHNESS, type PageRow, type QueueEntry } from './rows.ts';
 import type { HostServices } from './services.ts';
 
+type VisitMessage = Extract<HostMessage, { kind: 'visit-pages' | 'pages-changed' }>;
+
 interface VisitOwner {
-  readonly services: Pick<HostServices, 'reader' | 'stage' | 'policy'>;
+  readonly services: Pick<HostServices, 'reader' | 'stage' | 'policy' | 'keyOf'>;
   readonly id: HostPlaceIdentity;
   readonly queues: HostQueues;
 }
@@ -22,8 +25,13 @@ export class HostVisits {
     this.#owner = owner;
   }
 
+  heard(message: VisitMessage, wallNow: WallMs): void {
+    if (message.kind === 'visit-pages') this.take(message);
+    else this.hasten(message.pages, wallNow);
+  }
+
   /** Takes pages that are due into the queue. While the last visit of one is not durable, all must be offered once more. */
-  take({ urlKeys, dueAt, token }: Extract<HostMessage, { kind: 'visit-pages' }>): void {
+  take({ urlKeys, dueAt, token }: Extract<VisitMessage, { kind: 'visit-pages' }>): void {
     const { services, id, queues } = this.#owner;
     for (const urlKey of urlKeys) {
       const row = services.reader.page(id.hostKey, id.partition, urlKey);
@@ -35,6 +43,26 @@ export class HostVisits {
       }
     }
     token.applied();
+  }
+
+  /**
+   * Makes pages due now that have changed since their last visit, by their sitemap's word. A site may say so of all its pages at all times: none
+   * is visited sooner than the least interval after its last visit.
+   */
+  hasten(pages: readonly ChangedPage[], wallNow: WallMs): void {
+    const { services, id } = this.#owner;
+    const { hostKey, partition } = id;
+    const { leastMs } = services.policy.recrawl;
+    for (const { url, changedAt } of pages) {
+      const urlKey = services.keyOf(url);
+      const row = services.reader.page(hostKey, partition, urlKey);
+      if (row?.visit === undefined || row.visit.dueAt <= wallNow || isUnderWay(row)) continue;
+      if (changedAt <= row.fetchedAt || wallNow - row.fetchedAt < leastMs) continue;
+      const visit = dueNow(row.visit, wallNow);
+      services.stage.count('visits.hastened');
+      services.stage.pageRow({ hostKey, partition, urlKey }, { ...row, visit });
+      services.stage.due({ hostKey, partition, urlKey, dueAt: visit.dueAt });
+    }
   }
 
   /** The row of a queued page that is due; undefined when it was visited since, and for what waits for its first visit. */

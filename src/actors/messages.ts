@@ -5,6 +5,7 @@ import type { HostKey, MonotonicMs, PartitionIndex, UrlKey, WallMs } from '../ba
 import type { RobotsUnreachableReason } from '../domain/robots-policy.ts';
 import type { PageSeen } from './host-budget.ts';
 import type { WaitReason } from './host-pace.ts';
+import type { ChangedPage } from './page-outlinks.ts';
 import type { FetchOutcome, GuardedParseOutcome, ResolveOutcome, StorageEvent } from './ports.ts';
 import type { Band } from './rows.ts';
 
@@ -129,6 +130,8 @@ export type HostMessage =
       readonly urlKeys: readonly UrlKey[];
       readonly token: VisitToken;
     }
+  /** Pages of this host have changed, by its sitemap's word: they are due sooner. */
+  | { readonly kind: 'pages-changed'; readonly pages: readonly ChangedPage[] }
   /** Step 8: the schedule gives the host a fetch slot. Answered by `start-fetch` or `slot-returned`. */
   | { readonly kind: 'take-slot' }
   | { readonly kind: 'host-resolved'; readonly outcome: ResolveOutcome }

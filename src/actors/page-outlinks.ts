@@ -14,8 +14,14 @@ import { encodeReference, isPageRelation, withoutFragment } from '../domain/page
 import { resolveDocument } from '../domain/resolve-url.ts';
 import { parseRobotsDirectives, robotsHeaderSources } from '../domain/robots-meta.ts';
 import { type Simhash, SimhashBuilder } from '../domain/simhash.ts';
-import { parseSitemap } from '../domain/sitemap.ts';
+import { parseSitemap, type SitemapEntry } from '../domain/sitemap.ts';
 import type { PageToParse } from './parse-stage.ts';
+
+/** A page that has changed, by its sitemap's word. */
+export interface ChangedPage {
+  readonly url: string;
+  readonly changedAt: number;
+}
 
 /** What a page leads to. */
 export interface Outlinks {
@@ -25,6 +31,8 @@ export interface Outlinks {
   readonly references: Iterable<string>;
   /** What the references lead to. */
   readonly purpose: 'page' | 'sitemap';
+  /** Pages that a sitemap, visited once more, says have changed since. */
+  readonly changed?: readonly ChangedPage[];
   /** Counters to add, by name. */
   readonly counts: Readonly<Record<string, number>>;
   /** What its visible text is like; undefined for what is no page of text. */
@@ -79,7 +87,27 @@ function sitemapOutlinks(
   const { kind, entries } = parseSitemap(page.body, { url: page.url, contentType });
   const purpose = kind === 'index' ? 'sitemap' : 'page';
   const references = entries.map(({ loc }) => loc);
-  return { base, references, purpose, counts: { 'links.sitemap': references.length } };
+  const changed = kind === 'index' ? [] : changedSince(page, base, entries);
+  return { base, references, purpose, counts: { 'links.sitemap': references.length }, changed };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Those entries of a sitemap whose lastmod lies behind the visit before; a date without time may mean its end. */
+function changedSince(
+  { previousAt }: PageToParse,
+  base: BaseUrl,
+  entries: readonly SitemapEntry[],
+): ChangedPage[] {
+  if (previousAt === undefined) return [];
+  return entries.flatMap(({ loc, lastmod }) => {
+    const statedAt = lastmod === undefined ? Number.NaN : Date.parse(lastmod);
+    const changedAt = statedAt + (lastmod?.includes('T') === true ? 0 : DAY_MS);
+    if (!(changedAt > previousAt)) return [];
+    const url = resolveDocument(loc, base);
+    const isOwn = url !== undefined && parseBase(url)?.host === base.host;
+    return isOwn ? [{ url, changedAt }] : [];
+  });
 }
 
 interface Reading {

@@ -13,7 +13,7 @@ import type { LinkExchange } from './link-exchange.ts';
 import type { LinkRouter } from './link-router.ts';
 import type { NearDuplicates } from './near-duplicates.ts';
 import { LinkDeparture } from './page-departure.ts';
-import { type Outlinks, outlinksOf, type PageText } from './page-outlinks.ts';
+import { type ChangedPage, type Outlinks, outlinksOf, type PageText } from './page-outlinks.ts';
 import { guardReasonOf } from './parse-choice.ts';
 import type { PageToParse, ParseStage } from './parse-stage.ts';
 import type {
@@ -26,6 +26,8 @@ import type {
 
 /** Deaths of crawl threads after which a page is not parsed again, not even behind guards: its links may be what kills. */
 export const CRASHES_MAX = 3;
+/** Pages that a host is told of at once: each costs it a look at a row. */
+const CHANGED_PER_TURN = 256;
 
 /** What parsing needs of the thread that runs the shard. */
 export interface ParsingPorts {
@@ -86,7 +88,8 @@ export class PageParsing {
   /** A page is durable: its links may be followed now. An exact duplicate of its own origin is not in the unparsed log and not parsed. */
   pageCommitted(page: PageCheckpoint, receipt: PageReceipt): void {
     const { stage, waiting } = this.#options;
-    const isFirst = page.prior === undefined;
+    const previousAt = page.prior?.fetchedAt;
+    const isFirst = previousAt === undefined;
     const isCopy = receipt.duplicateOf !== undefined && receipt.duplicateOf !== page.url;
     if (receipt.duplicateOf !== undefined && isFirst) stage.count('duplicates.exact');
     if (isCopy && isFirst) this.#seen(page.url, { isNew: false, form: 0 });
@@ -96,7 +99,7 @@ export class PageParsing {
     const { status, headers, body } = page.response;
     const { hostKey, urlKey, url, depth, hops } = page;
     const { unparsedId } = receipt;
-    const parts = { purpose, status, headers, body, isFirst, isCopy };
+    const parts = { purpose, status, headers, body, previousAt, isCopy };
     waiting.add({ unparsedId, hostKey, urlKey, url, depth, hops, ...parts });
   }
 
@@ -174,6 +177,7 @@ export class PageParsing {
     const base = parseBase(page.url);
     assert(base !== undefined, () => `a stored page without a URL: ${page.url}`);
     const isKnown = page.isCopy === true || this.#isNearDuplicate(page, outlinks.text);
+    this.#tellChanged(base.host, outlinks.changed ?? []);
     const source = {
       base: outlinks.base,
       host: base.host,
@@ -189,13 +193,24 @@ export class PageParsing {
   #isNearDuplicate(page: PageToParse, text: PageText | undefined): boolean {
     if (text === undefined) return false;
     const { near } = this.#options;
-    if (page.isFirst === false) {
+    if (page.previousAt !== undefined) {
       near.note(page, text.simhash);
       return false;
     }
     const isNear = near.judge(page, text.simhash);
     this.#seen(page.url, { isNew: !isNear, form: text.form });
     return isNear;
+  }
+
+  /** Tells a host which of its pages its sitemap says have changed; a sitemap speaks for its own host only (sitemaps.org, "location"). */
+  #tellChanged(host: string, changed: readonly ChangedPage[]): void {
+    if (changed.length === 0) return;
+    const { ports, exchange } = this.#options;
+    const { hostKey, partition } = ports.router.placeOf(host);
+    for (let at = 0; at < changed.length; at += CHANGED_PER_TURN) {
+      const pages = changed.slice(at, at + CHANGED_PER_TURN);
+      exchange.giveHost({ host, hostKey, partition }, { kind: 'pages-changed', pages });
+    }
   }
 
   /** Tells the host what its page was worth. */

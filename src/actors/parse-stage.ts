@@ -3,7 +3,7 @@
 // fetches them again (I9). The backlog is bounded by what the shard lets in: it stops fetching above the high-water mark (I10).
 
 import { assert } from '../base/assert.ts';
-import type { HostKey, UrlKey } from '../base/units.ts';
+import type { HostKey, UrlKey, WallMs } from '../base/units.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import type { UnparsedPage } from './ports.ts';
 
@@ -19,8 +19,8 @@ export interface PageToParse {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: Uint8Array;
-  /** False for a page that was parsed after an earlier visit; not known of pages of an earlier run. */
-  readonly isFirst?: boolean;
+  /** When the page was visited before; undefined on its first visit, and of pages of an earlier run. */
+  readonly previousAt?: WallMs | undefined;
   /** Its body is that of an earlier page: known content, whatever its text. Not known of a page of an earlier run. */
   readonly isCopy?: boolean;
 }

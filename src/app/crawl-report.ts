@@ -23,6 +23,8 @@ export interface CrawlReport {
   /** URLs over a budget now; looked at again from time to time (`skipped.budget` counts the decisions). */
   readonly parked: number;
   readonly failures: Readonly<Record<string, number>>;
+  /** Visits of pages beyond the first, by how each ended: changed, unchanged, gone, failed, new; and those put off or made sooner. */
+  readonly visits: Readonly<Record<string, number>>;
   readonly status: Readonly<Record<string, number>>;
   /** Hosts that were asked for anything. */
   readonly hosts: number;
@@ -61,6 +63,7 @@ export function crawlReport(counters: ReadonlyMap<string, number>, run: RunFigur
     parked: count('parked.urls'),
     failures: withPrefix(counters, 'failures.'),
     status: withPrefix(counters, 'status.'),
+    visits: withPrefix(counters, 'visits.'),
     hosts: count('hosts'),
     hostsWaiting: run.hostsWaiting,
     cpuSeconds: Math.round(run.cpuSeconds * 1_000) / 1_000,
@@ -92,6 +95,7 @@ export function reportText(report: CrawlReport): string {
     `answers: ${listed(report.status)}`,
     `skipped: ${listed(report.skipped)} · ${report.parked} URLs parked`,
     `failed: ${listed(report.failures)}`,
+    `visited again: ${listed(report.visits)}`,
     `CPU ${report.cpuSeconds} s · memory at most ${megabytes(report.peakRssBytes)} · ended: ${report.reason}`,
   ];
   if (report.hostsWaiting > 0) {

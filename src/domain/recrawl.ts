@@ -111,7 +111,7 @@ export function afterVisit(
 
 /** A page becomes due at once, because somebody who should know says that it has changed (a sitemap's lastmod). */
 export function dueNow(state: VisitState, at: WallMs): VisitState {
-  return { ...state, dueAt: at };
+  return { ...state, dueAt: wallMs(Math.ceil(at)) };
 }
 
 function firstState({ firstMs }: RecrawlPolicy, sitemap: boolean): VisitState {

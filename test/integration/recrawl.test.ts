@@ -24,6 +24,7 @@ test('a recrawl of unchanged pages stores under 2 % of what the first crawl fetc
       const again = await runCrawl(webFlags(web, dataDir, later));
       strictEqual(again.status, 0, again.stderr);
       strictEqual(again.report?.pages, first.report?.pages);
+      strictEqual(again.report?.visits.changed, undefined);
       const secondBytes = await readCrawl(dataDir, (store) => store.storageBytes().archive);
       const asked = (await web.log()).slice(requests).filter(({ path }) => path !== '/robots.txt');
       strictEqual(asked.length, rows.size, 'each page once');
