@@ -56,18 +56,15 @@ export class DueWriter {
 
   /** Adds pages to the schedule. One that is due never (time 0) is none. */
   add(due: readonly DueCheckpoint[]): void {
-    const rows = new Map<string, { place: Omit<DueRowPlace, 'number'>; pages: Buffer[] }>();
-    for (const { partition, dueAt, hostKey: host, urlKey: url } of due) {
-      if (dueAt === 0) continue;
-      const page = Buffer.allocUnsafe(PAGE_BYTES);
-      page.writeBigUInt64BE(host, 0);
-      page.writeBigUInt64BE(url, 8);
-      const name = `${partition}/${dueAt}`;
+    const rows = new Map<string, [DueCheckpoint, ...DueCheckpoint[]]>();
+    for (const page of due) {
+      if (page.dueAt === 0) continue;
+      const name = `${page.partition}/${page.dueAt}`;
       const row = rows.get(name);
-      if (row === undefined) rows.set(name, { place: { partition, dueAt }, pages: [page] });
-      else row.pages.push(page);
+      if (row === undefined) rows.set(name, [page]);
+      else row.push(page);
     }
-    for (const [name, { place, pages }] of rows) this.#append(name, place, pages);
+    for (const [name, pages] of rows) this.#append(name, pages);
   }
 
   /** Takes the pages that were dealt out off a row; what was added behind them meanwhile stays. */
@@ -82,7 +79,9 @@ export class DueWriter {
     }
   }
 
-  #append(name: string, place: Omit<DueRowPlace, 'number'>, pages: readonly Buffer[]): void {
+  #append(name: string, pages: readonly [DueCheckpoint, ...DueCheckpoint[]]): void {
+    const { partition, dueAt } = pages[0];
+    const place = { partition, dueAt };
     let number = this.#numbers.get(name) ?? this.#lastNumber(place);
     for (let at = 0; at < pages.length; ) {
       const key = dueRowKey({ ...place, number });
@@ -90,7 +89,7 @@ export class DueWriter {
       const room = PAGES_MAX - (value?.length ?? 0) / PAGE_BYTES;
       if (room > 0) {
         const added = pages.slice(at, at + room);
-        this.#table.putSync(key, Buffer.concat(value === undefined ? added : [value, ...added]));
+        this.#table.putSync(key, withPages(value, added));
         at += added.length;
       }
       if (at < pages.length) number += 1;
@@ -107,6 +106,18 @@ export class DueWriter {
     }
     return 0;
   }
+}
+
+/** A row with more pages behind those that it has. */
+function withPages(value: Buffer | undefined, added: readonly DueCheckpoint[]): Buffer {
+  const before = value?.length ?? 0;
+  const row = Buffer.allocUnsafe(before + added.length * PAGE_BYTES);
+  value?.copy(row);
+  for (const [index, page] of added.entries()) {
+    row.writeBigUInt64BE(page.hostKey, before + index * PAGE_BYTES);
+    row.writeBigUInt64BE(page.urlKey, before + index * PAGE_BYTES + 8);
+  }
+  return row;
 }
 
 /** What `look` is asked for, as StateReader.due has it. */
