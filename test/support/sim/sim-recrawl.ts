@@ -10,6 +10,8 @@ import type { SimNode } from './sim-node.ts';
 const WATCHED_MS = 900_000;
 const LATE_MS_MAX = 600_000;
 const DRAIN_MS_MAX = 120_000;
+/** By so much the gap of a host is longer whose visits may be late. */
+const PENALTY_EXCUSED = 2;
 
 /** What the watch needs of the simulation. */
 export interface RecrawlWatch {
@@ -53,8 +55,12 @@ function checkScheduled(kernel: SimKernel, disk: SimDisk): void {
 
 function overdueVisits(disk: SimDisk, wallNow: number) {
   const overdue: { readonly url: string; readonly host: string; readonly lateMs: number }[] = [];
-  for (const { url, visit } of disk.pages.values()) {
+  for (const [urlKey, { url, visit }] of disk.pages) {
     if (visit === undefined || visit.dueAt === 0) continue;
+    // A host that was slowed down by its failures has more due than it may be asked for.
+    const hostKey = disk.pageHosts.get(urlKey);
+    const host = hostKey === undefined ? undefined : disk.hosts.get(hostKey);
+    if ((host?.gap.penalty ?? 1) > PENALTY_EXCUSED) continue;
     const lateMs = wallNow - visit.dueAt;
     if (lateMs > LATE_MS_MAX) overdue.push({ url, host: new URL(url).hostname, lateMs });
   }
