@@ -5,12 +5,14 @@
 
 import type { HostKey, UrlKey } from '../base/units.ts';
 import { hostKey as brandHostKey, urlKey as brandUrlKey } from '../base/units.ts';
+import { afterSameText } from '../domain/recrawl.ts';
 import { isNearDuplicate, type Simhash, simhashHex, simhashOfHex } from '../domain/simhash.ts';
 import type { SimhashIndex } from '../domain/simhash-index.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import type { HostPlaceIdentity } from './messages.ts';
 import type { PageToParse } from './parse-stage.ts';
 import type { StateReader } from './ports.ts';
+import type { PageRow } from './rows.ts';
 
 /** Shingles of a text below which its fingerprint says little: two short texts of one template are often near by chance. */
 export const FEATURES_MIN = 24;
@@ -45,13 +47,25 @@ export class NearDuplicates {
   }
 
   /** Writes a page's fingerprint into its row, and which page it nearly repeats. */
-  note({ hostKey, urlKey }: PageToParse, simhash: Simhash, nearDuplicateOf?: string): void {
+  note(page: PageToParse, simhash: Simhash, nearDuplicateOf?: string): void {
+    const { hostKey, urlKey, previousAt } = page;
     const { stage, reader, partitionOf } = this.#means;
     const partition = partitionOf(hostKey);
     const row = reader.page(hostKey, partition, urlKey);
     if (row === undefined || simhash.features < FEATURES_MIN) return;
+    // A row whose body has not found its place yet must not be written without it.
+    if (row.pointer === undefined) return;
     const found = { simhash: simhashHex(simhash), nearDuplicateOf };
-    stage.pageRow({ hostKey, partition, urlKey }, { ...row, ...found });
+    const visit = this.#visitOf(row, simhash, previousAt !== undefined);
+    stage.pageRow({ hostKey, partition, urlKey }, { ...row, ...found, visit });
+  }
+
+  /** A page that was visited once more, and whose text is nearly what it was, has not changed. */
+  #visitOf(row: PageRow, simhash: Simhash, isVisit: boolean): PageRow['visit'] {
+    if (!isVisit || row.visit === undefined || row.simhash === undefined) return row.visit;
+    if (!isNearDuplicate(simhashOfHex(row.simhash), simhash)) return row.visit;
+    this.#means.stage.count('visits.same-text');
+    return afterSameText(row.visit);
   }
 
   /** URL of the nearest earlier page; its own row is asked once more, since the index is shared without a lock. */

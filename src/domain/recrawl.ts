@@ -109,6 +109,17 @@ export function afterVisit(
   };
 }
 
+/**
+ * The last visit found other bytes, but the text is nearly the same (its fingerprint is): it counts as one that found no change. What the
+ * change did to the interval is taken back; the next visit stays where it is.
+ */
+export function afterSameText(state: VisitState): VisitState {
+  const unchanged = state.unchanged + 1;
+  if (state.changed > 0) return { ...state, changed: state.changed - 1, unchanged };
+  // It was the change that halved the interval.
+  return { ...state, intervalMs: state.intervalMs * 2, changed: CHANGED_TO_HALVE - 1, unchanged };
+}
+
 /** A page becomes due at once, because somebody who should know says that it has changed (a sitemap's lastmod). */
 export function dueNow(state: VisitState, at: WallMs): VisitState {
   return { ...state, dueAt: wallMs(Math.ceil(at)) };

@@ -41,10 +41,18 @@ export function packVisit(
   });
   const isCopy = prior?.pointer !== undefined && prior.status < 400;
   if (prior === undefined || outcome !== 'failed' || !isCopy) {
-    return { row: { ...row, visit }, outcome, keepsCopy: false };
+    return { row: { ...row, ...fingerprintOf(prior, outcome), visit }, outcome, keepsCopy: false };
   }
   const { failure } = row;
   return { row: { ...prior, failure, visit }, outcome, keepsCopy: true };
+}
+
+/** What was found out about the text that the row had: it holds for the same text, and is compared with that of a changed page. */
+function fingerprintOf(prior: PageRow | undefined, outcome: VisitOutcome): Partial<PageRow> {
+  if (prior?.simhash === undefined) return {};
+  const { simhash, nearDuplicateOf } = prior;
+  if (outcome === 'unchanged') return { simhash, nearDuplicateOf };
+  return outcome === 'changed' ? { simhash } : {};
 }
 
 /** Field by field: a spread of a whole row, for each page, costs several times as much. */

@@ -25,7 +25,8 @@ import { type BaseUrl, parseBase } from '../../../src/domain/base-url.ts';
 import { SimhashIndex } from '../../../src/domain/simhash-index.ts';
 
 const PLACE = { hostKey: hostKey(1n), partition: partitionIndex(0), shard: 0 };
-const ROW = { url: 'http://h.test/', status: 200, failure: undefined } as PageRow;
+const POINTER = { file: 0, record: 1 };
+const ROW = { url: 'http://h.test/', status: 200, failure: undefined, pointer: POINTER } as PageRow;
 
 /** A shard's parsing on simulated ports; links go to one host actor that stages them when the test says so. */
 class Bench {

@@ -2,6 +2,7 @@ import { ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import { wallMs } from '../../../src/base/units.ts';
 import {
+  afterSameText,
   afterVisit,
   GONE_VISITS_MAX,
   type VisitOutcome,
@@ -77,6 +78,19 @@ test('afterVisit asks for a gone page at growing distances, then no more', () =>
 
 test('afterVisit never gives a page up that only fails', () => {
   ok(after(['new', ...times(100, 'failed')]).dueAt > 0);
+});
+
+test('afterSameText takes back what other bytes with the same text did to the interval', () => {
+  const changedTwice = after(['new', 'changed', 'changed']);
+  const once = afterSameText(changedTwice);
+  strictEqual(once.changed, 1);
+  strictEqual(once.unchanged, 1);
+  strictEqual(once.dueAt, changedTwice.dueAt);
+  const halved = after(['new', ...times(3, 'changed')]);
+  strictEqual(halved.intervalMs, DAY_MS / 2);
+  const whole = afterSameText(halved);
+  strictEqual(whole.intervalMs, DAY_MS);
+  strictEqual(whole.changed, 2);
 });
 
 test('visitOutcome compares an answer with what is stored', () => {
