@@ -14,7 +14,7 @@ export const PORT_STEP = 100;
 export const NODES_MAX = 4_096;
 /** Bytes of a file, at most. */
 const FILE_CHARS_MAX = 1_000_000;
-/** Bus servers that are chosen when no line says `bus`: three survive the loss of one. */
+/** Bus servers that are chosen on several machines when no line says `bus`: three survive the loss of one. */
 const BUS_SERVERS = 3;
 /** A node's share of the partitions, in units of the others'. */
 const WEIGHT_MAX = 100;
@@ -262,7 +262,9 @@ function busOf(
     }
     return { kind: 'own', servers: marked };
   }
-  const count = nodes.length >= BUS_SERVERS ? BUS_SERVERS : 1;
+  // Copies on one machine would protect from nothing.
+  const isOneMachine = nodes.every(({ address }) => isLoopback(address));
+  const count = !isOneMachine && nodes.length >= BUS_SERVERS ? BUS_SERVERS : 1;
   return { kind: 'own', servers: nodes.slice(0, count).map(({ name }) => name) };
 }
 

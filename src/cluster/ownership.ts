@@ -14,7 +14,7 @@ import { type LeaseRecord, leaseKey, type PartRecord, partKey, RING_KEY } from '
 import { firstRingIsDue, nextRing } from './ring-duty.ts';
 
 /** Partitions on their way to another node at one time: a join moves about 1/n of all, and the rest goes on meanwhile. */
-const HAND_OVERS_MAX = 16;
+const HAND_OVERS_MAX = 64;
 /** Claims of partitions under way at one time. */
 const CLAIMS_MAX = 64;
 
@@ -159,9 +159,16 @@ export class Ownership {
     this.tick(nowMs);
   }
 
-  /** Hand everything over and go. */
+  /** Hand everything over. The lease stays until `quit`: what is queued here can follow only while it lives. */
   leave(nowMs: number): void {
     this.#lease.leave();
+    this.tick(nowMs);
+  }
+
+  /** Go: everything has stopped, and whoever is there may take what is still owned. */
+  quit(nowMs: number): void {
+    this.#held.clear();
+    this.#lease.left();
     this.tick(nowMs);
   }
 
@@ -217,7 +224,7 @@ export class Ownership {
     this.#view.see(pending.key, pending.text, revision, nowMs);
     if (pending.kind === 'lease') {
       this.#lease.confirmed(pending.incarnation, pending.beat);
-      if (this.#lease.state === 'left' && !this.#leftTold) {
+      if (pending.text.includes('"state":"left"') && !this.#leftTold) {
         this.#leftTold = true;
         this.#act({ kind: 'left' });
       }
@@ -235,7 +242,6 @@ export class Ownership {
       if (held.state === 'freeing') this.#free(partition, held.token);
     }
     this.#moveParts(nowMs);
-    if (this.#lease.state === 'leaving' && this.#held.size === 0) this.#lease.left();
   }
 
   #renew(nowMs: number): void {
@@ -305,7 +311,7 @@ export class Ownership {
         continue;
       }
       // A claim may have been on its way while the bus came back without what it had acknowledged: it proves nothing then.
-      if (nowMs < this.#suspectUntilMs || this.#takeUp(partition)) continue;
+      if (isLeaving || nowMs < this.#suspectUntilMs || this.#takeUp(partition)) continue;
       if (target !== name || claims >= CLAIMS_MAX || !this.#mayTake(partition)) continue;
       claims += 1;
       this.#claim(partition);

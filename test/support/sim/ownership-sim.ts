@@ -34,6 +34,7 @@ class SimProcess {
   readonly name: string;
   isUp = true;
   isCut = false;
+  isLeaving = false;
   pausedUntilMs = 0;
   /** What arrived during a pause. */
   held: (() => void)[] = [];
@@ -197,7 +198,13 @@ class OwnershipSimulation {
 
   #tick(process: SimProcess): void {
     if (!process.isUp) return;
-    this.#deliver(process, 0, () => process.ownership.tick(process.clock(this.#nowMs)));
+    this.#deliver(process, 0, () => {
+      const { ownership } = process;
+      ownership.tick(process.clock(this.#nowMs));
+      if (process.isLeaving && ownership.owned.length === 0) {
+        ownership.quit(process.clock(this.#nowMs));
+      }
+    });
     this.#at(TICK_MS, () => this.#tick(process));
   }
 
@@ -361,6 +368,7 @@ class OwnershipSimulation {
       this.#start(process.name);
     }
     if (this.#chance(leave)) {
+      process.isLeaving = true;
       this.#deliver(process, 0, () => process.ownership.leave(process.clock(this.#nowMs)));
     }
   }

@@ -68,7 +68,8 @@ test('parseHostsFile chooses three bus servers, one where there are fewer machin
     const { bus } = parse(text);
     return bus.kind === 'own' ? bus.servers.length : bus.url;
   };
-  strictEqual(servers('127.0.0.1\n127.0.0.2\n127.0.0.3\n127.0.0.4'), 3);
+  strictEqual(servers('10.0.0.1\n10.0.0.2\n10.0.0.3\n10.0.0.4\nsecret=@s'), 3);
+  strictEqual(servers('127.0.0.1\n127.0.0.2\n127.0.0.3'), 1);
   strictEqual(servers('127.0.0.1\n127.0.0.2'), 1);
   strictEqual(servers('127.0.0.1\n127.0.0.2\nbus=nats://mybus:4222'), 'nats://mybus:4222');
 });

@@ -191,6 +191,9 @@ test('Ownership hands about its share over to a node that joins, and gives it ba
   ok(gained.every((action) => action.kind === 'gained' && action.isForeign));
   second.ownership.leave(13_000);
   settle(13_000);
+  strictEqual(second.ownership.owned.length, 0);
+  second.ownership.quit(25_000);
+  second.perform();
   strictEqual(second.count('left'), 1);
   strictEqual(first.ownership.owned.length, 16);
 });
