@@ -271,10 +271,17 @@ export default defineConfig({
 
   // ---- Cluster ----
 
-  // File of the machines of a cluster. This version runs on one machine and refuses it. Default:
-  // one machine. (--nodes)
+  // File of the machines of a cluster, the same on each; see docs/CLUSTER.md. Default: one machine.
+  // (--nodes)
   // nodesFile: 'hosts.txt',
 
   // This machine's name in the file of --nodes. Default: found by its addresses. (--me)
   // nodeName: 'node-1',
+
+  // How long the bus is waited for at the start: its machines may start later. In milliseconds.
+  // busPatienceMs: 60_000,
+
+  // How long a machine of a cluster may fetch without word from the bus; others take over a sixth
+  // later. In milliseconds.
+  // leaseMs: 30_000,
 });

@@ -14,6 +14,7 @@ import type {
   DiscoveredCheckpoint,
   DueCheckpoint,
   DueRowTaken,
+  OutboxCheckpoint,
   PageCheckpoint,
   PageReceipt,
   UrlPlace,
@@ -43,6 +44,7 @@ interface OpenBatch {
   pageRows: (UrlPlace & { row: PageRow })[];
   due: DueCheckpoint[];
   dueTaken: DueRowTaken[];
+  outbox: OutboxCheckpoint[];
   audit: AuditEntry[];
   counters: Record<string, number>;
   sweptThroughSegment: number | undefined;
@@ -61,6 +63,7 @@ const newBatch = (): OpenBatch => ({
   pageRows: [],
   due: [],
   dueTaken: [],
+  outbox: [],
   audit: [],
   counters: {},
   sweptThroughSegment: undefined,
@@ -243,6 +246,18 @@ export class CheckpointStage {
   /** True when a visit of this page is in the open batch: its row is not to be had yet. Looks at 128 pages at most. */
   hasStagedPage(urlKey: UrlKey): boolean {
     return this.#open.pages.some((page) => page.urlKey === urlKey);
+  }
+
+  /** Links for another machine, encoded: durable here until their receiver has committed them. */
+  outbox(partition: PartitionIndex, id: number, bytes: Uint8Array): void {
+    this.#open.outbox.push({ partition, id, bytes });
+    this.#openBytes += bytes.byteLength;
+    this.#stir();
+  }
+
+  removeOutbox(partition: PartitionIndex, id: number): void {
+    this.#open.outbox.push({ partition, id, bytes: undefined });
+    this.#stir();
   }
 
   audit(entry: AuditEntry): void {

@@ -9,6 +9,7 @@
 import { assert } from '../base/assert.ts';
 import { Fifo } from '../base/fifo.ts';
 import type { HostKey, MonotonicMs } from '../base/units.ts';
+import type { FetchTenure } from './fetch-tenure.ts';
 import type { FetchPermit } from './host-pace.ts';
 import type { FetchOutcome, FetchPort, FetchPurpose, FetchRequest } from './ports.ts';
 
@@ -101,6 +102,7 @@ export class FetchGate {
   start(options: {
     hostKey: HostKey;
     permit: FetchPermit;
+    tenure: FetchTenure;
     nowMs: MonotonicMs;
     request: GateRequest;
     ended: (outcome: FetchOutcome) => void;
@@ -109,6 +111,7 @@ export class FetchGate {
     assert(this.#reserved > 0, () => 'a request without a slot');
     assert(!this.#inFlight.has(hostKey), () => `second request in flight for ${request.url}`);
     assert(request.addresses.length > 0, () => `no address for ${request.url}`);
+    options.tenure.check(options.nowMs);
     options.permit.consume(options.nowMs);
     this.#reserved -= 1;
     const fetchId = this.#nextFetchId;
@@ -136,6 +139,13 @@ export class FetchGate {
       if (isInFlight && this.#slow.size >= slowMax) return;
       if (isInFlight) this.#slow.add(oldest.fetchId);
       this.#watched.shift();
+    }
+  }
+
+  /** Ends requests to some hosts, whose partitions are another node's now. */
+  abortWhere(isHost: (hostKey: HostKey) => boolean): void {
+    for (const [hostKey, fetchId] of this.#inFlight) {
+      if (isHost(hostKey)) this.#port.abort(fetchId);
     }
   }
 

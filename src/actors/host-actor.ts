@@ -12,14 +12,16 @@ import type { Actor, ActorContext } from '../runtime/actor.ts';
 import { HostAddresses } from './host-addresses.ts';
 import { HostAdmission } from './host-admission.ts';
 import { HostBudget } from './host-budget.ts';
+import { HostHandOver } from './host-hand-over.ts';
 import { HostLedger } from './host-ledger.ts';
+import { operateHost } from './host-operations.ts';
 import type { HostPace, WaitReason } from './host-pace.ts';
 import { HostQueues } from './host-queues.ts';
 import { type HostRequest, HostRequests } from './host-requests.ts';
 import { type Admission, HostRobots } from './host-robots.ts';
 import { type HostParts, hostRow, restoredPace } from './host-row.ts';
 import { HostVisits } from './host-visits.ts';
-import type { HostMessage, HostOperation, HostPlaceIdentity } from './messages.ts';
+import type { HostMessage, HostPlaceIdentity } from './messages.ts';
 import { isRefusal, robotsAnswerOf, verdictOf } from './page-outcome.ts';
 import type { FetchOutcome, ResolveOutcome } from './ports.ts';
 import { RobotsDesk } from './robots-desk.ts';
@@ -52,6 +54,7 @@ export class HostActor implements Actor<HostMessage> {
   readonly #budget: HostBudget;
   readonly #admission: HostAdmission;
   readonly #requests: HostRequests;
+  readonly #handOver: HostHandOver;
   /** Whether the row that announces the first contact is durable; until then no request is made (see #contacted). */
   #contact: 'none' | 'committing' | 'committed';
   /** The slot time the shard was last told, or −1. */
@@ -68,6 +71,7 @@ export class HostActor implements Actor<HostMessage> {
     this.#pace = restoredPace(services, services.gapPolicyOf(id.host), row, context);
     this.#contact = row === undefined || row.lastEndedAt === 0 ? 'none' : 'committed';
     this.#ledger = new HostLedger(services, id, row);
+    this.#handOver = new HostHandOver(services, id, this.#queues);
     this.#budget = new HostBudget(services, id, this.#queues, row);
     this.#parts = {
       ...{ services, id, robots: this.#robots, queues: this.#queues, pace: this.#pace },
@@ -83,6 +87,7 @@ export class HostActor implements Actor<HostMessage> {
     switch (message.kind) {
       case 'offer-urls':
         for (const link of message.links) this.#admission.admit(link);
+        this.#handOver.remind(context);
         message.token.applied();
         break;
       case 'visit-pages':
@@ -118,8 +123,13 @@ export class HostActor implements Actor<HostMessage> {
         this.#touch(context);
         message.token.applied();
         return;
+      case 'give-away':
+        if (this.#requests.inFlight === undefined) this.#handOver.give(context);
+        this.#touch(context);
+        break;
       case 'operate':
-        this.#operate(message.operation, context);
+        operateHost(message.operation, this.#parts, context.now());
+        this.#touch(context);
         break;
       default:
         unreachable(message);
@@ -170,6 +180,7 @@ export class HostActor implements Actor<HostMessage> {
     const now = context.now();
     if (this.#requests.inFlight !== undefined || this.#desk.errands.isAwaiting) return false;
     if (!this.#isOptedOut) {
+      this.#pace.holdUntilOpen(this.#services.tenures.opensMs(this.#id.partition));
       if (now < this.#pace.nextFetchMs()) return false;
       if (!this.#addresses.usable(now) || !this.#contacted(context)) return false;
     }
@@ -257,6 +268,7 @@ export class HostActor implements Actor<HostMessage> {
   #fetchEnded(outcome: FetchOutcome, context: ActorContext<HostMessage>): void {
     const verdict = verdictOf(outcome, context.wallNow());
     const { request, gapMs } = this.#requests.ended(outcome, verdict);
+    this.#handOver.remind(context);
     const isPage = request.kind === 'page';
     this.#ledger.audited({
       url: request.url,
@@ -323,6 +335,7 @@ export class HostActor implements Actor<HostMessage> {
 
   #wanted(context: ActorContext<HostMessage>): SlotWish | undefined {
     if (this.#requests.inFlight !== undefined || this.#desk.errands.isAwaiting) return undefined;
+    if (this.#handOver.isElsewhere) return undefined;
     const now = context.now();
     const atMs = this.#pace.nextFetchMs();
     const reason = this.#pace.waitReason();
@@ -364,29 +377,6 @@ export class HostActor implements Actor<HostMessage> {
     this.#robots.released();
     const row = this.#row(context);
     this.#services.stage.host(this.#id.hostKey, () => row);
-  }
-
-  #operate(operation: HostOperation, context: ActorContext<HostMessage>): void {
-    switch (operation.kind) {
-      case 'pause':
-        this.#pace.block(monotonicMs(context.now() + operation.forMs));
-        break;
-      case 'resume':
-        this.#pace.resume();
-        break;
-      case 'set-gap':
-        this.#pace.override(operation.gapMs);
-        break;
-      case 'refresh-robots':
-        this.#robots.refresh();
-        break;
-      case 'flush-addresses':
-        this.#addresses.flush();
-        break;
-      default:
-        unreachable(operation);
-    }
-    this.#touch(context);
   }
 
   #touch(context: ActorContext<HostMessage>): void {

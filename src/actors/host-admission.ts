@@ -49,8 +49,8 @@ export class HostAdmission {
       if (!isUnproven) ledger.discovered();
     } else {
       const mayReplace = !isUnproven && (link.isRespelled || link.hops > 0);
-      if (!mayReplace) return;
-      if (!this.#replacesDenied(urlKey)) {
+      if (!mayReplace && link.isReturned !== true) return;
+      if (!this.#returns(link) && !this.#replacesDenied(urlKey)) {
         if (link.isRespelled) this.#keepSpare(link);
         return;
       }
@@ -74,6 +74,12 @@ export class HostAdmission {
     queues.push(2, { url, urlKey, depth, attempts: 0, hops, purpose });
   }
 
+  /** True for a link that another owner had queued, and that was not fetched here: it was seen here before only to be given away. */
+  #returns(link: RoutedLink): boolean {
+    const { services, id } = this.#owner;
+    return link.isReturned === true && services.mayReturn(id, link.urlKey);
+  }
+
   /**
    * Whether the head of the queue may be sent. An entry that may not is written down as what became of it.
    * @returns undefined when the entry is done: the caller advances the queue
@@ -85,6 +91,10 @@ export class HostAdmission {
     const { services, id, robots, ledger, addresses, budget } = this.#owner;
     const { band, entry } = head;
     if (band === FRESHNESS) return this.#judgeVisit(entry, wallNow);
+    if (services.isDoneAlready(id, entry.urlKey)) {
+      services.stage.count('urls.discovered', -1);
+      return undefined;
+    }
     if (services.isOptedOut(id.host)) {
       ledger.optedOut(band, entry);
       return undefined;

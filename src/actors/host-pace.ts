@@ -51,6 +51,8 @@ export class HostPace {
   #blockedUntilMs: MonotonicMs = monotonicMs(0);
   /** A short wait that is nobody's fault: the address or the page allowance is used up. */
   #heldUntilMs: MonotonicMs = monotonicMs(0);
+  /** When the partition of the host is open to this node: the longest gap after another had it (CLUSTER.md, rule 5). */
+  #opensMs = 0;
   #inFlight = false;
   /** Least gap to the host's address, whatever was configured. */
   #leastMs = 0;
@@ -140,7 +142,8 @@ export class HostPace {
   /** The earliest time of the next request. */
   nextFetchMs(): MonotonicMs {
     const afterGap = this.#everAsked ? this.#lastEndedMs + this.gapMs() : 0;
-    return monotonicMs(Math.max(afterGap, this.#troubledUntilMs(), this.#heldUntilMs));
+    const troubledMs = this.#troubledUntilMs();
+    return monotonicMs(Math.max(afterGap, troubledMs, this.#heldUntilMs, this.#opensMs));
   }
 
   /** What the next request waits for at the time of `nextFetchMs`. */
@@ -196,6 +199,11 @@ export class HostPace {
   /** Nothing is asked of the host before `untilMs`, as part of its ordinary pace. */
   holdUntil(untilMs: MonotonicMs): void {
     this.#heldUntilMs = untilMs;
+  }
+
+  /** Nothing is asked of the host before its partition is open to this node; Infinity while it is another's. */
+  holdUntilOpen(opensMs: number): void {
+    this.#opensMs = opensMs;
   }
 
   /** An operator wants nothing asked of the host before `untilMs`. A later word replaces an earlier one. */

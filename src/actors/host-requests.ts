@@ -61,6 +61,8 @@ export class HostRequests {
     const address = list[0];
     assert(address !== undefined, () => `${id.host} has no address`);
     if (!this.#isTimeFor(address, context)) return false;
+    const tenure = services.tenures.tryTenure(id.partition, now);
+    if (tenure === undefined) return false;
     const place = services.addresses.tryTake(address, now, this.#ticketMs);
     if (place.kind === 'wait') {
       this.#ticketMs = place.ticketMs;
@@ -76,6 +78,7 @@ export class HostRequests {
     services.gate.start({
       hostKey: id.hostKey,
       permit,
+      tenure,
       nowMs: now,
       request: {
         purpose: request.kind === 'page' ? request.entry.purpose : 'robots',

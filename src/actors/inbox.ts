@@ -16,6 +16,14 @@ export class Inbox {
     return batch <= this.#through || this.#beyond.has(batch);
   }
 
+  /** The sender knows that everything up to `through` was committed, here or by an owner before. */
+  skipTo(through: number): void {
+    if (through <= this.#through) return;
+    this.#through = through;
+    for (const batch of this.#beyond) if (batch <= through) this.#beyond.delete(batch);
+    while (this.#beyond.delete(this.#through + 1)) this.#through += 1;
+  }
+
   /** Notes a committed batch. @returns true when the watermark rose */
   committed(batch: number): boolean {
     assert(!this.isCommitted(batch), () => `batch ${batch} committed twice`);

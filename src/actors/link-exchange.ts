@@ -9,6 +9,7 @@ import { Inbox } from './inbox.ts';
 import type { LinkRouter, LinkSource } from './link-router.ts';
 import type { HostMessage, HostPlaceIdentity, RoutedLink, ShardPeerMessage } from './messages.ts';
 import { Outbox } from './outbox.ts';
+import type { RemoteOutbox } from './remote-outbox.ts';
 import { CountdownToken } from './work-token.ts';
 
 export interface ExchangeOptions {
@@ -21,6 +22,8 @@ export interface ExchangeOptions {
   /** Sends to another shard. False when the link has no credit now. */
   readonly sendPeer: (shard: number, message: ShardPeerMessage) => boolean;
   readonly toSelf: (message: ShardPeerMessage) => void;
+  /** Links for other machines, in a cluster: those of hosts whose shard is number `shards`. */
+  readonly remote: RemoteOutbox | undefined;
   /** Something waits that `pump` should try again soon. */
   readonly stalled: () => void;
 }
@@ -41,28 +44,35 @@ export class LinkExchange {
 
   /** Links not yet handed to the wire. */
   get waiting(): number {
-    return this.#outboxes.reduce((sum, outbox) => sum + outbox.waiting, 0);
+    const remote = this.#options.remote?.waiting ?? 0;
+    return this.#outboxes.reduce((sum, outbox) => sum + outbox.waiting, remote);
   }
 
   /** True when nothing is on its way to anybody. */
   get isIdle(): boolean {
+    if (this.#options.remote?.isIdle === false) return false;
     const isEmpty = this.#stalledOffers.length === 0 && this.#stalledPeer.length === 0;
     return isEmpty && this.#outboxes.every((outbox) => outbox.isIdle);
   }
 
   /** True when no more pages should be parsed for now. */
   get isBlocked(): boolean {
+    if (this.#options.remote?.isFull === true) return true;
     return this.#stalledOffers.length > 0 || this.#outboxes.some((outbox) => outbox.isFull);
   }
 
   /** For each shard, the batch that holds the newest link to it. */
   marks(): readonly number[] {
-    return this.#outboxes.map((outbox) => outbox.mark);
+    const marks = this.#outboxes.map((outbox) => outbox.mark);
+    if (this.#options.remote !== undefined) marks.push(this.#options.remote.mark);
+    return marks;
   }
 
   /** For each shard, the batch up to which it has committed ours. */
   committedMarks(): readonly number[] {
-    return this.#outboxes.map((outbox) => outbox.committedThrough);
+    const marks = this.#outboxes.map((outbox) => outbox.committedThrough);
+    if (this.#options.remote !== undefined) marks.push(this.#options.remote.durableThrough);
+    return marks;
   }
 
   /** Routes the references of one page; links for other shards leave, those for this one are returned. */
@@ -72,7 +82,8 @@ export class LinkExchange {
       const routed = this.#options.router.route(reference, source);
       if (routed === undefined) continue;
       if (routed.shard === this.#options.shard) own.push(routed.link);
-      else this.#outbox(routed.shard).add(routed.link);
+      else if (routed.shard < this.#options.shards) this.#outbox(routed.shard).add(routed.link);
+      else this.#toRemote(routed.link);
     }
     return own;
   }
@@ -130,6 +141,7 @@ export class LinkExchange {
   /** Closes and sends the open batches. */
   seal(): void {
     for (const outbox of this.#outboxes) outbox.seal();
+    this.#options.remote?.seal();
   }
 
   /** Tries again what waits. */
@@ -138,9 +150,16 @@ export class LinkExchange {
     this.#stalledPeer = [];
     for (const { shard, message } of peer) this.toPeer(shard, message);
     for (const outbox of this.#outboxes) outbox.pump();
+    this.#options.remote?.pump();
     const offers = this.#stalledOffers;
     this.#stalledOffers = [];
     for (const { host, message } of offers) this.giveHost(host, message);
+  }
+
+  #toRemote(link: RoutedLink): void {
+    const { remote } = this.#options;
+    assert(remote !== undefined, () => 'a link for another machine, and there is none');
+    remote.add(link);
   }
 
   #receipt(inbox: Inbox): ShardPeerMessage {

@@ -29,6 +29,8 @@ export interface RoutedLink {
   /** True when the link was found on another host: it counts towards the host's reputation. */
   readonly fromOtherHost: boolean;
   readonly purpose: 'page' | 'sitemap';
+  /** True when it was queued at another owner before and handed over: that it is in the seen set says nothing. */
+  readonly isReturned?: boolean;
 }
 
 /** Messages from one shard to another, or to itself. */
@@ -45,6 +47,13 @@ export type ShardPeerMessage =
   /** A robots.txt redirected to a host of the receiving shard: fetch it there, in that host's own pace. */
   | { readonly kind: 'ask-robots'; readonly ask: RobotsAsk; readonly host: HostPlaceIdentity }
   | { readonly kind: 'robots-answered'; readonly askId: number; readonly answer: RobotsAnswer };
+
+/** What a batch between machines carries, all of it of one partition. */
+export interface RemoteBatch {
+  readonly links: readonly RoutedLink[];
+  /** Keys of URLs that the sender has settled while the partition was its own. */
+  readonly known: readonly UrlKey[];
+}
 
 /** A host by its name and keys, as messages carry it. */
 export interface HostPlaceIdentity {
@@ -145,11 +154,41 @@ export type HostMessage =
   | { readonly kind: 'contact-committed' }
   /** Move buffered entries into chunk rows: an old log segment is to be deleted. */
   | { readonly kind: 'sweep'; readonly token: WorkToken }
+  /** The host's partition is another node's: its queue goes there. */
+  | { readonly kind: 'give-away' }
   | { readonly kind: 'operate'; readonly operation: HostOperation };
+
+/** What the bus brings to a shard of a cluster. */
+export type RemoteMessage =
+  /** A batch of another node's outbox. `base`: what was committed before by any owner. */
+  | {
+      readonly kind: 'offer-remote';
+      readonly sender: string;
+      readonly partition: PartitionIndex;
+      readonly batch: number;
+      readonly base: number;
+      readonly content: RemoteBatch;
+    }
+  /** A receiver has committed our batches of a partition up to `through`. */
+  | {
+      readonly kind: 'remote-committed';
+      readonly partition: PartitionIndex;
+      readonly through: number;
+    }
+  /** Partitions that are this node's from now on: their hosts enter the schedule. */
+  | { readonly kind: 'partitions-gained'; readonly partitions: readonly PartitionIndex[] }
+  /** Partitions that are no longer this node's: nothing may be in flight there. */
+  | { readonly kind: 'partitions-lost'; readonly partitions: readonly PartitionIndex[] }
+  /** Another node owns these now: what waits for them is sent again, and what is queued and settled here goes there. */
+  | {
+      readonly kind: 'partitions-elsewhere';
+      readonly partitions: readonly PartitionIndex[];
+    };
 
 /** Messages a shard actor receives from its own host actors and ports. */
 export type ShardMessage =
   | ShardPeerMessage
+  | RemoteMessage
   | ShardCommand
   /** The host has something to fetch at `atMs`, its best entry in `band`. Replaces an earlier message of the same host. */
   | {

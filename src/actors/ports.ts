@@ -203,6 +203,14 @@ export interface AuditEntry {
   readonly runStartedAt: WallMs;
 }
 
+/** A row of table outbox: a batch on its way to another machine, or, without bytes, one that its receiver has committed. */
+export interface OutboxCheckpoint {
+  readonly partition: PartitionIndex;
+  /** Unique in the partition. */
+  readonly id: number;
+  readonly bytes: Uint8Array | undefined;
+}
+
 /** Where the rows of one URL are kept. */
 export interface UrlPlace {
   readonly hostKey: HostKey;
@@ -229,6 +237,7 @@ export interface CheckpointBatch {
   /** Visits put off without a request; those that follow from `pages` are not among them. */
   readonly due: readonly DueCheckpoint[];
   readonly dueTaken: readonly DueRowTaken[];
+  readonly outbox: readonly OutboxCheckpoint[];
   readonly audit: readonly AuditEntry[];
   /** Increments of the crawl's durable counters, by stable name, for example `skipped.robots`. */
   readonly counters: Readonly<Record<string, number>>;
@@ -320,6 +329,19 @@ export interface StateReader {
     },
   ): DueLook;
   body(pointer: BodyPointer): StoredBody | undefined;
+}
+
+/** Synchronous reads of what is on its way to other machines, as of the last commit. */
+export interface OutboxReader {
+  /** Batches that their receivers have not committed. */
+  outbox(): Iterable<{
+    readonly partition: PartitionIndex;
+    readonly id: number;
+    readonly size: number;
+  }>;
+  outboxBytes(partition: PartitionIndex, id: number): Uint8Array | undefined;
+  /** Keys of all fetched URLs of a partition, as of the last commit. */
+  settledKeys(partition: PartitionIndex): Iterable<UrlKey>;
 }
 
 // ------------------------------------------------------------------------------------------------- step 11: guarded parse

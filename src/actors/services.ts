@@ -11,11 +11,13 @@ import type { Place } from '../runtime/shared-budget.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import type { DomainAccounts } from './domain-accounts.ts';
 import type { FetchGate } from './fetch-gate.ts';
+import type { TenureBook } from './fetch-tenure.ts';
 import type {
   HostMessage,
   HostPlaceIdentity,
   RobotsAnswer,
   RobotsAsk,
+  RoutedLink,
   ShardMessage,
 } from './messages.ts';
 import type { ResolvePort } from './ports.ts';
@@ -90,6 +92,8 @@ export interface HostServices {
   readonly resolver: ResolvePort;
   readonly stage: CheckpointStage;
   readonly gate: FetchGate;
+  /** What this node may fetch now. */
+  readonly tenures: TenureBook;
   readonly addresses: AddressBudget;
   readonly networks: NetworkBackoff;
   readonly pages: PageAllowance;
@@ -109,6 +113,12 @@ export interface HostServices {
   /** Told at most once for each host and cause. */
   notice(notice: HostNotice): void;
   toShard(message: ShardMessage): void;
+  /** Queued links of a partition that is another node's. */
+  giveAway(links: readonly RoutedLink[]): void;
+  /** A queued URL of another owner comes here. False when this node has fetched it before. */
+  mayReturn(host: HostPlaceIdentity, urlKey: UrlKey): boolean;
+  /** True for a queued URL that was fetched meanwhile: by an owner before this node, or here, when it came in twice with a move. */
+  isDoneAlready(host: HostPlaceIdentity, urlKey: UrlKey): boolean;
   /** Delivers what a port answered to a host actor; dropped when it is gone. */
   toHost(host: ActorRef<HostMessage>, message: HostMessage): void;
   /** Identity of a URL: key of its canonical form. */

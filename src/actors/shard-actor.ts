@@ -16,6 +16,7 @@ import { PageParsing } from './page-parsing.ts';
 import { ParseStage } from './parse-stage.ts';
 import type { StorageEvent } from './ports.ts';
 import { RecrawlDesk } from './recrawl-desk.ts';
+import { openRemoteShard, type RemoteShard } from './remote-shard.ts';
 import type { Residency } from './residency.ts';
 import { RobotsCounter } from './robots-counter.ts';
 import type { ShardOptions, ShardPorts, ShardStatus } from './shard-ports.ts';
@@ -45,6 +46,8 @@ export class ShardActor implements Actor<ShardMessage> {
   readonly #exchange: LinkExchange;
   readonly #parsing: PageParsing;
   readonly #recrawl: RecrawlDesk;
+  /** The rest of the cluster; undefined on one machine. */
+  readonly remote: RemoteShard | undefined;
   /** What host actors are lent for their robots errands. */
   readonly robots: RobotsCounter;
   #paused = false;
@@ -70,7 +73,14 @@ export class ShardActor implements Actor<ShardMessage> {
       opened: () => this.#armFlush(),
       full: () => context.tell(context.self, { kind: 'flush' }),
     });
+    this.remote = openRemoteShard(options, ports, {
+      ...{ stage: this.stage, gate: this.gate, schedule: this.schedule },
+      giveHost: (host, message) => this.#exchange.giveHost(host, message),
+      deal: (links, token) => this.#exchange.deal(links, token),
+      scheduled: () => this.#queuePump(),
+    });
     this.#exchange = new LinkExchange({
+      remote: this.remote?.outbox,
       shard: options.shard,
       shards: options.shards,
       router: ports.router,
@@ -159,6 +169,13 @@ export class ShardActor implements Actor<ShardMessage> {
         this.#parse.settle();
         this.#queueParse();
         break;
+      case 'offer-remote':
+      case 'remote-committed':
+      case 'partitions-gained':
+      case 'partitions-lost':
+      case 'partitions-elsewhere':
+        this.remote?.receive(message);
+        break;
       case 'ask-robots':
         this.#exchange.giveHost(message.host, { kind: 'ask-robots', ask: message.ask });
         break;
@@ -224,7 +241,9 @@ export class ShardActor implements Actor<ShardMessage> {
     const { reader } = this.#ports;
     const now = this.#context.now();
     let hosts = 0;
-    for (const { hostKey, row } of reader.hostsWithWork(owns)) {
+    // In a cluster hosts follow when their partitions are gained.
+    const places = this.remote === undefined ? owns : () => false;
+    for (const { hostKey, row } of reader.hostsWithWork(places)) {
       // The actor, once awake, knows better; what matters here is that it is woken, and not before its gap has passed.
       const gapMs = row.lastEndedAt === 0 ? 0 : row.crawlDelayMs;
       const hasQueued = row.queues.some(({ head, tail }) => head < tail);

@@ -17,6 +17,7 @@ import type { SharedTallies } from '../runtime/shared-tallies.ts';
 import type { SupervisionPolicy } from '../runtime/supervisor.ts';
 import { VirtualActors } from '../runtime/virtual-actors.ts';
 import { DomainAccounts } from './domain-accounts.ts';
+import { ALWAYS_OURS, TenureBook } from './fetch-tenure.ts';
 import { HostActor } from './host-actor.ts';
 import { LinkRouter } from './link-router.ts';
 import type { HostMessage, HostPlaceIdentity, ShardMessage } from './messages.ts';
@@ -54,7 +55,13 @@ export interface ShardPlan {
 export interface ShardMeans
   extends Omit<
     ShardPorts,
-    'router' | 'offerHost' | 'activeHosts' | 'restHosts' | 'resolvesPending' | 'parseGuarded'
+    | 'router'
+    | 'partitionOf'
+    | 'offerHost'
+    | 'activeHosts'
+    | 'restHosts'
+    | 'resolvesPending'
+    | 'parseGuarded'
   > {
   readonly guarded: GuardedParsePort;
   readonly resolver: ResolvePort;
@@ -156,6 +163,8 @@ export function assembleShard(
     reader: means.reader,
     fingerprints: means.fingerprints,
     router,
+    remote: means.remote,
+    partitionOf: (hostKey) => partitionOf(hostKey, plan.partitions),
     offerHost: (host, message) => {
       if (typeof host === 'bigint') return hosts.offer(host, message);
       if (!hosts.isActive(host.hostKey)) names.set(host.hostKey, host);
@@ -196,6 +205,10 @@ export function assembleShard(
     resolver: counted,
     stage: self.stage,
     gate: self.gate,
+    tenures: new TenureBook(means.remote?.tenure ?? ALWAYS_OURS),
+    giveAway: (links) => self.remote?.giveAway(links),
+    mayReturn: (host, urlKey) => self.remote?.moved.mayReturn(host, urlKey) ?? false,
+    isDoneAlready: (host, urlKey) => self.remote?.moved.isDone(host, urlKey) ?? false,
     addresses: means.addresses,
     networks: means.networks,
     notice: means.notice,

@@ -1,12 +1,13 @@
 // What a shard is built with, what it is given by the thread that runs it, and what it tells the main thread of itself.
 
-import type { HostKey } from '../base/units.ts';
+import type { HostKey, PartitionIndex } from '../base/units.ts';
 import type { SimhashIndex } from '../domain/simhash-index.ts';
 import type { BandWeights } from './host-schedule.ts';
 import type { LinkRouter } from './link-router.ts';
 import type { HostMessage, HostPlaceIdentity, ShardPeerMessage } from './messages.ts';
 import type { ParsingPorts } from './page-parsing.ts';
 import type { CheckpointPort, FetchPort, StateReader, StorageEvent } from './ports.ts';
+import type { RemotePorts } from './remote-shard.ts';
 
 /** The shard's own bounds. */
 export interface ShardOptions {
@@ -43,6 +44,9 @@ export interface ShardPorts extends ParsingPorts {
   readonly router: LinkRouter;
   /** Fingerprints of pages, shared by all shards of the process. */
   readonly fingerprints: SimhashIndex;
+  /** The rest of the cluster; undefined on one machine. */
+  readonly remote: RemotePorts | undefined;
+  partitionOf(hostKey: HostKey): PartitionIndex;
   /** Delivers to a host actor, waking it up. False when it cannot take the message now. */
   offerHost(host: HostPlaceIdentity | HostKey, message: HostMessage): boolean;
   /** Name resolutions whose answer is awaited. */

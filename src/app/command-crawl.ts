@@ -13,6 +13,9 @@ import { Log } from '../ops/log.ts';
 import { SharedAllowance } from '../runtime/shared-allowance.ts';
 import { ReadStore } from '../storage/read-store.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
+import { readPlace } from './cluster-place.ts';
+import { ClusterRun } from './cluster-run.ts';
+import { runTrial } from './cluster-trial.ts';
 import { CrawlMonitor, hostsWaiting } from './crawl-monitor.ts';
 import { CrawlOperations } from './crawl-operations.ts';
 import { CrawlProcess, STOP_GRACE_MS } from './crawl-process.ts';
@@ -40,6 +43,8 @@ const SEEDS_LINKS_MAX = 50_000;
 interface Ending {
   reason: EndReason | undefined;
   error: CrawlError | undefined;
+  /** A node of a cluster goes alone: the others take over what it has. */
+  isAlone: boolean;
 }
 
 /** @returns the exit status: 0 for a crawl that is done, at a limit or stopped in order */
@@ -48,14 +53,25 @@ export async function commandCrawl(
   seedArguments: readonly string[],
 ): Promise<number> {
   const startedMs = performance.now();
-  const ending: Ending = { reason: undefined, error: undefined };
+  const place =
+    config.nodesFile === undefined ? undefined : readPlace(config.nodesFile, config.nodeName);
+  if (place?.own.kind === 'all') return runTrial(config, place.file, process.argv.slice(2));
+  const ending: Ending = { reason: undefined, error: undefined, isAlone: place !== undefined };
   const seeds = await readSeeds(seedArguments, config.seedsFile);
-  checkHasWork(config, seeds);
+  if (place === undefined) checkHasWork(config, seeds);
   const certificates = config.caFile === undefined ? [] : [readCertificate(config.caFile)];
   const optOut = config.optOutFile === undefined ? [] : readOptOutFile(config.optOutFile).domains;
   const progress = createProgress(config.progress);
   const log = new Log({ level: config.logLevel, write: (line) => progress.writeAbove(line) });
   const restoreSignals = listenToSignals(ending);
+  const failed = (error: CrawlError): void => {
+    ending.error ??= error;
+    ending.reason ??= 'failed';
+  };
+  const cluster =
+    place?.own.kind === 'one'
+      ? await ClusterRun.open(config, { file: place.file, node: place.own.node }, log)
+      : undefined;
   let counters = new Map<string, number>();
   const crawl = await CrawlProcess.start(
     {
@@ -69,10 +85,8 @@ export async function commandCrawl(
         if (news.kind === 'quota-near') ending.reason ??= 'disk-quota';
       },
       noticed: (notice) => log.info(notice.code, noticeText(notice), { ...notice }),
-      failed: (error) => {
-        ending.error ??= error;
-        ending.reason ??= 'failed';
-      },
+      cluster: cluster?.seats,
+      failed,
     },
     () => {
       counters = readCountersOf(config);
@@ -81,12 +95,19 @@ export async function commandCrawl(
         scopeSeeds: rememberSeeds(config, seeds),
       };
     },
-  );
+  ).catch(async (error) => {
+    await cluster?.end();
+    throw error;
+  });
   tellStart(log, config, crawl);
   const store = new ReadStore(config.dataDir, WARC_PREFIX);
   const lists = await LiveLists.open(config, crawl, log);
   const operations = await openOperations({ crawl, config, store, log, lists });
-  const run = new CrawlRun(config, crawl, ending, { startedMs, countersBefore: counters });
+  const run = new CrawlRun(
+    { config, crawl, ending, cluster },
+    { startedMs, countersBefore: counters },
+  );
+  await cluster?.begin(failed);
   await run.inject(seeds);
   await run.watch(store, progress);
   log.info('ending', `ending: ${ending.reason ?? 'done'}`, { reason: ending.reason ?? 'done' });
@@ -163,22 +184,27 @@ class CrawlRun {
   readonly #config: CrawlConfig;
   readonly #crawl: CrawlProcess;
   readonly #ending: Ending;
+  readonly #cluster: ClusterRun | undefined;
   readonly #started: { readonly startedMs: number; readonly countersBefore: Map<string, number> };
   readonly #allowance: SharedAllowance;
   #peakBytes = 0;
   #waiting = 0;
 
   constructor(
-    config: CrawlConfig,
-    crawl: CrawlProcess,
-    ending: Ending,
+    parts: {
+      readonly config: CrawlConfig;
+      readonly crawl: CrawlProcess;
+      readonly ending: Ending;
+      readonly cluster: ClusterRun | undefined;
+    },
     started: { readonly startedMs: number; readonly countersBefore: Map<string, number> },
   ) {
-    this.#config = config;
-    this.#crawl = crawl;
-    this.#ending = ending;
+    this.#config = parts.config;
+    this.#crawl = parts.crawl;
+    this.#ending = parts.ending;
+    this.#cluster = parts.cluster;
     this.#started = started;
-    this.#allowance = new SharedAllowance(crawl.memories.pages);
+    this.#allowance = new SharedAllowance(parts.crawl.memories.pages);
   }
 
   /** Hands the seeds over portion by portion, as fast as the shards take them. */
@@ -216,16 +242,27 @@ class CrawlRun {
       if (this.#allowance.isSpent) this.#ending.reason ??= 'max-pages';
       if (maxTimeSeconds !== undefined && seconds >= maxTimeSeconds)
         this.#ending.reason ??= 'max-time';
-      if (isFresh && !continuous && monitor.isDone(statuses, performance.now()))
-        this.#ending.reason ??= 'done';
+      if (isFresh && !continuous) this.#look(monitor.isDone(statuses, performance.now()));
       isFresh = false;
     }
+  }
+
+  /** Alone, a crawl with nothing to do is done; in a cluster when all nodes find so. */
+  #look(isQuiet: boolean): void {
+    if (this.#cluster === undefined) {
+      if (isQuiet) this.#ending.reason ??= 'done';
+      return;
+    }
+    this.#cluster.report(this.#crawl.news(), isQuiet);
+    if (this.#cluster.ending !== undefined) this.#ending.reason ??= 'done';
   }
 
   /** Checkpoints, closes and reports. Undefined when the data directory cannot be read any more. */
   async end(): Promise<CrawlReport | undefined> {
     const reason = this.#ending.reason ?? 'done';
+    if (reason === 'stopped' && this.#ending.isAlone) await this.#cluster?.drain(this.#crawl);
     await this.#crawl.stop(reason === 'failed' ? 0 : STOP_GRACE_MS);
+    await this.#cluster?.end();
     const { user, system } = process.cpuUsage();
     const seconds = (performance.now() - this.#started.startedMs) / 1_000;
     return crawlReport(readCountersOf(this.#config), {
@@ -287,9 +324,19 @@ function listenToSignals(ending: Ending): () => void {
     ending.reason ??= 'stopped';
     process.stderr.write(`hostler: ${signal}: checkpointing; once more to stop at once\n`);
   };
+  // The starter of a trial cluster ends all its nodes at once, and they end when it is gone.
+  const onTrialEnd = (): void => {
+    ending.isAlone = false;
+    ending.reason ??= 'stopped';
+  };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
+  process.on('message', onTrialEnd);
+  process.on('disconnect', onTrialEnd);
   return () => {
+    process.off('message', onTrialEnd);
+    process.off('disconnect', onTrialEnd);
+    if (process.connected) process.disconnect();
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
   };

@@ -18,12 +18,14 @@ import { createBudgetMemory } from '../runtime/shared-budget.ts';
 import { SharedTallies } from '../runtime/shared-tallies.ts';
 import { createWordsMemory } from '../runtime/shared-words.ts';
 import type { ThreadExit, ThreadHost } from '../runtime/thread-host.ts';
+import type { CrawlIdentity } from '../storage/crawl-identity.ts';
 import type { StorageNews } from '../storage/storage-loop.ts';
 import type { StorageThread } from '../storage/storage-owner.ts';
 import { FilterKeeper } from './filter-keeper.ts';
 import { openCrawl, type PreparedCrawl } from './open-crawl.ts';
 import { ourBug } from './our-bug.ts';
 import { NETWORK_ROWS } from './shard-networks.ts';
+import type { RemoteSeat } from './shard-remote.ts';
 import { ShardWatch } from './shard-watch.ts';
 import { meshOf } from './thread-mesh.ts';
 import type {
@@ -55,12 +57,21 @@ export interface CrawlProcessOptions {
   readonly trustedCertificates: readonly string[];
   /** Domains of the opt-out file. */
   readonly optOut: readonly string[];
+  /** The node's part of a cluster; undefined on one machine. */
+  readonly cluster: ClusterSeats | undefined;
   /** Told what an operator may want to know about a host. */
   readonly noticed: (notice: HostNotice) => void;
   /** Told what becomes of closed WARC files, and of a quota that is nearly used up. */
   readonly storageNews: (news: StorageNews) => void;
   /** Told once of trouble that ends the crawl. */
   readonly failed: (error: CrawlError) => void;
+}
+
+/** What the process needs of the cluster it is a node of. */
+export interface ClusterSeats {
+  /** The crawl that all nodes are on. */
+  readonly identity: CrawlIdentity;
+  seat(shard: number): RemoteSeat;
 }
 
 /** What a shard said last. */
@@ -264,7 +275,7 @@ export class CrawlProcess {
     waiting: readonly WaitingShard[],
     facts: Pick<ShardThreadPlan, 'scopeSeeds' | 'suspects'>,
   ): Promise<void> {
-    const { config, userAgent, trustedCertificates, optOut } = this.#options;
+    const { config, userAgent, trustedCertificates, optOut, cluster } = this.#options;
     const { identity, seenRuns } = this.storage.opened;
     const peers = meshOf(config.threads);
     await Promise.all(
@@ -274,23 +285,22 @@ export class CrawlProcess {
         const plan: ShardThreadPlan = {
           shard,
           shards: config.threads,
-          config,
-          userAgent,
+          ...{ config, userAgent, optOut, trustedCertificates },
           hashSeed: identity.hashSeed,
           partitions: identity.partitions,
           ...facts,
-          optOut,
-          trustedCertificates,
           anchor: this.anchor,
           memories: this.#memories,
           seenRuns,
           storagePort,
           controlPort: channel.port2,
           peerPorts,
+          remote: cluster?.seat(shard),
         };
         const thread = waiting[shard] as WaitingShard;
         this.#listenTo(shard, thread.host, channel.port1);
         const ports = [storagePort, channel.port2, ...peerPorts.filter((port) => port !== null)];
+        if (plan.remote !== undefined) ports.push(plan.remote.port);
         const started = await thread.begin(plan, ports);
         if (started.kind === 'ready') return;
         const why = started.kind === 'exited' ? started.exit.error : 'it took too long';

@@ -23,12 +23,17 @@ export function openStorage(
   options: CrawlProcessOptions,
   fail: (error: CrawlError) => void,
 ): Promise<StorageThread> {
-  const { config, software, userAgent } = options;
-  return StorageThread.start(storageOptions(config, { software, userAgent }), {
-    onNews: options.storageNews,
-    onFailure: fail,
-    onCrash: (error) => fail(ourBug('the storage thread', error)),
-  });
+  const { config, software, userAgent, cluster } = options;
+  const own = storageOptions(config, { software, userAgent });
+  const store = { ...own.store, identity: cluster?.identity };
+  return StorageThread.start(
+    { ...own, store },
+    {
+      onNews: options.storageNews,
+      onFailure: fail,
+      onCrash: (error) => fail(ourBug('the storage thread', error)),
+    },
+  );
 }
 
 /** The storage thread's options by the configuration. @param names for the head of each WARC file */

@@ -1,9 +1,11 @@
 // What one shard accepts from another: the shapes of ShardPeerMessage, checked as every message is that was decoded (DESIGN.md §3).
 
-import type { RoutedLink, ShardPeerMessage } from '../actors/messages.ts';
+import type { RemoteBatch, RoutedLink, ShardPeerMessage } from '../actors/messages.ts';
 
 /** Links in a batch that are accepted; senders make batches of 500. */
 const LINKS_MAX = 4_096;
+/** Keys of settled URLs in a batch that are accepted; senders send 8,192. */
+const KEYS_MAX = 65_536;
 const URL_CHARS_MAX = 16_384;
 
 export function isShardPeerMessage(value: unknown): value is ShardPeerMessage {
@@ -20,6 +22,13 @@ export function isShardPeerMessage(value: unknown): value is ShardPeerMessage {
     default:
       return false;
   }
+}
+
+/** What a batch between machines may be; that its hosts are of its partition is for the reader to see. */
+export function isRemoteBatch(value: unknown): value is RemoteBatch {
+  if (!isRecord(value) || !isLinks(value.links)) return false;
+  const { known } = value;
+  return Array.isArray(known) && known.length <= KEYS_MAX && known.every(isKey);
 }
 
 function isLinks(value: unknown): value is readonly RoutedLink[] {

@@ -1,6 +1,7 @@
 // From the operator's configuration to what one shard is built with: bounds of its actors, policy of its hosts, limits of its fetcher.
 
 import { totalmem } from 'node:os';
+import type { TenureSource } from '../actors/fetch-tenure.ts';
 import type { BandWeights } from '../actors/host-schedule.ts';
 import type { ShardPlan } from '../actors/shard-assembly.ts';
 import { assert } from '../base/assert.ts';
@@ -34,11 +35,15 @@ const ROBOTS_ASK_MS = 120_000;
 /** Longest wait between two reviews of a host's parked URLs: a week. */
 const REVIEW_MS_MAX = 7 * 86_400_000;
 
-/** @param isOptedOut asked for each host each time: its answers may change while the crawl runs */
+/**
+ * @param isOptedOut asked for each host each time: its answers may change while the crawl runs
+ * @param tenure what this node owns; undefined on one machine. The rest of the cluster is the shard after the last.
+ */
 export function shardPlanOf(
   plan: ShardThreadPlan,
   hasher: UrlHasher,
   isOptedOut: (host: string) => boolean,
+  tenure: TenureSource | undefined,
 ): ShardPlan {
   const { config, shards, partitions } = plan;
   const ring = shardRing(shards, partitions, hasher);
@@ -52,7 +57,8 @@ export function shardPlanOf(
       slotsMax: Math.max(Math.floor(config.concurrency / shards), 1),
       bandWeights: bandWeightsOf(config.bandWeights),
       freshnessShare: config.freshnessShare,
-      recrawls: config.continuous || config.recrawl,
+      // Visits do not move with their partitions yet.
+      recrawls: (config.continuous || config.recrawl) && plan.remote === undefined,
       flushMs: Math.min(config.commitWindowMs, 40),
       pendingBytesMax: Math.min(bodiesBytes, PENDING_BYTES_MAX) / shards,
       backlogBytesMax: Math.min(bodiesBytes, BACKLOG_BYTES_MAX) / shards,
@@ -89,7 +95,8 @@ export function shardPlanOf(
     traps: trapOptions(new Date(plan.anchor.wall).getUTCFullYear()),
     depthMax: config.maxDepth ?? Number.POSITIVE_INFINITY,
     partitions,
-    shardOf: (partition: PartitionIndex) => ring.ownerOf(partition),
+    shardOf: (partition: PartitionIndex) =>
+      tenure?.opensMs(partition) === Number.POSITIVE_INFINITY ? shards : ring.ownerOf(partition),
     hostsActiveMax: config.activeHostsMax,
   };
 }

@@ -9,7 +9,6 @@ import { assembleShard, type RunningShard } from '../actors/shard-assembly.ts';
 import type { ShardStatus } from '../actors/shard-ports.ts';
 import { unreachable } from '../base/assert.ts';
 import { SeededRandom } from '../base/random.ts';
-import { partitionIndex } from '../base/units.ts';
 import { PRODUCT_TOKEN } from '../base/version.ts';
 import { leastGapMs } from '../config/conflicts.ts';
 import { SimhashIndex } from '../domain/simhash-index.ts';
@@ -36,7 +35,8 @@ import { isShardPeerMessage } from './peer-messages.ts';
 import { answerQuery } from './shard-inspection.ts';
 import { ShardNetworks } from './shard-networks.ts';
 import { ShardOptOut } from './shard-opt-out.ts';
-import { fetchLimitsOf, recrawlPolicyOf, shardPlanOf } from './shard-plan.ts';
+import { fetchLimitsOf, recrawlPolicyOf, shardPlanOf, shardRing } from './shard-plan.ts';
+import { ShardRemote } from './shard-remote.ts';
 import type {
   FromShardThread,
   ShardThreadGift,
@@ -71,6 +71,9 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     from: plan.config.from,
     trustedCertificates: plan.trustedCertificates,
     limits: fetchLimitsOf(plan),
+    ...(plan.remote === undefined
+      ? {}
+      : { mayRequest: (url: string) => remote?.mayRequest(url) ?? false }),
   });
   const resolver = new DnsResolver({
     guard,
@@ -83,18 +86,31 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     new RecentKeys(plan.memories.recent),
     plan.config.seen === 'exact' ? storage.seen : undefined,
   );
+  const remote =
+    plan.remote === undefined
+      ? undefined
+      : new ShardRemote({
+          seat: plan.remote,
+          hasher,
+          partitions: plan.partitions,
+          busShard: plan.shards,
+          now: () => clock.now(),
+          reader: storage.storage.client,
+          seen,
+        });
   const guarded = new GuardedParser({ alarms: new RealAlarms(), productToken: PRODUCT_TOKEN });
   const parsing = new BigUint64Array(plan.memories.parsing);
   const peers = new Map<number, LinkEnd<ShardPeerMessage, ShardPeerMessage>>();
   const { config } = plan;
   const optOut = new ShardOptOut(config.optOut, plan.optOut);
   const networks = new ShardNetworks(plan.memories.networks);
-  const shardPlan = shardPlanOf(plan, hasher, (host) => optOut.has(host));
+  const shardPlan = shardPlanOf(plan, hasher, (host) => optOut.has(host), remote?.tenure);
   let notices = 0;
   const shard: RunningShard = assembleShard(driver.dispatcher, shardPlan, {
     fetch: fetcher,
     checkpoint: storage.storage.client,
     reader: storage.storage.client,
+    remote: remote?.ports,
     resolver,
     addresses: new SharedBudget(plan.memories.addresses, {
       thread: plan.shard,
@@ -114,7 +130,10 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     startedMs: plan.anchor.monotonic,
     startedAt: plan.anchor.wall,
     leastGapMsOf: (address) => leastGapMs(0, guard.isAllowed(address)),
-    sendPeer: (peer, message) => peers.get(peer)?.send(message) ?? false,
+    sendPeer: (peer, message) =>
+      peer === plan.shards && remote !== undefined
+        ? remote.sendPeer(message)
+        : (peers.get(peer)?.send(message) ?? false),
     storageFailed: (event) => report({ kind: 'storage-failed', event }),
     markParsing: (urlKey) => Atomics.store(parsing, plan.shard, urlKey),
     crashesOf: (urlKey) => plan.suspects.get(urlKey) ?? 0,
@@ -130,6 +149,7 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     fetcher.close();
     resolver.close();
     for (const link of peers.values()) link.close();
+    remote?.close();
     clearInterval(pulse);
     await guarded.close();
     await storage.storage.close();
@@ -181,13 +201,14 @@ async function start(plan: ShardThreadPlan): Promise<void> {
       seen: seen.counts(),
       connections: fetcher.clients,
       busyMs: driver.busyMs,
+      remoteActivity: remote?.activity ?? 0,
       deadLetters: driver.dispatcher.deadLetters.count,
     };
   };
   onThreadStop(() => finish(shard, 0, end));
-  const hosts = shard.recover(
-    (partition) => shardPlan.shardOf(partitionIndex(partition)) === plan.shard,
-  );
+  const ring = shardRing(plan.shards, plan.partitions, hasher);
+  const hosts = shard.recover((partition) => ring.ownerOf(partition) === plan.shard);
+  remote?.serve(shard);
   report({ kind: 'recovered', hosts });
   threadReady();
 }

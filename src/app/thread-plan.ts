@@ -13,6 +13,7 @@ import type { ClockAnchor } from '../runtime/real-clock.ts';
 import type { AllowanceMemory } from '../runtime/shared-allowance.ts';
 import type { BudgetMemory } from '../runtime/shared-budget.ts';
 import type { SeenRunEntry } from '../storage/seen-merge.ts';
+import type { RemoteSeat } from './shard-remote.ts';
 
 /** Memory that all threads of the process share. */
 export interface SharedMemories {
@@ -61,6 +62,8 @@ export interface ShardThreadPlan {
   readonly seenRuns: readonly SeenRunEntry[];
   readonly storagePort: MessagePort;
   readonly controlPort: MessagePort;
+  /** The seat in the cluster; undefined on one machine. */
+  readonly remote: RemoteSeat | undefined;
   /** A port to each other shard; null at the own place. */
   readonly peerPorts: readonly (MessagePort | null)[];
 }
@@ -127,6 +130,8 @@ export interface ShardLoad {
   /** Connections open. */
   readonly connections: number;
   /** Milliseconds spent running actors. */
+  /** Batches sent to other nodes and taken in from them. */
+  readonly remoteActivity: number;
   readonly busyMs: number;
   readonly deadLetters: number;
 }

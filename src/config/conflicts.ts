@@ -114,7 +114,7 @@ class ConflictRules {
   }
 
   checkIdentity(): void {
-    const { scope, contact, userAgent, nodesFile, nodeName } = this.#config;
+    const { scope, contact, userAgent, nodesFile, nodeName, maxPages, recrawl } = this.#config;
     if (scope === 'all' && contact === undefined) {
       const what = ' all: needs --contact URL-or-mail, so that site owners can reach you';
       this.#complain(['scope', 'contact'], what);
@@ -123,10 +123,15 @@ class ConflictRules {
       const what = `: does not name the contact ${contact}; with --scope all it must`;
       this.#complain(['userAgent', 'contact', 'scope'], what);
     }
-    if (nodesFile !== undefined) {
-      const what = ': this version runs on one machine and cannot join a cluster; leave it out';
-      this.#complain(['nodesFile'], what);
-    } else if (nodeName !== undefined) {
+    if (nodesFile !== undefined && maxPages !== undefined) {
+      const what =
+        ': counts the pages of one machine and cannot be kept with --nodes yet; use --max-time or --max-depth';
+      this.#complain(['maxPages', 'nodesFile'], what);
+    } else if (nodesFile !== undefined && recrawl) {
+      const what =
+        ': visits are kept by one machine and do not move with --nodes yet; leave it out';
+      this.#complain(['recrawl', 'nodesFile'], what);
+    } else if (nodesFile === undefined && nodeName !== undefined) {
       this.#complain(
         ['nodeName', 'nodesFile'],
         ': names a machine of a cluster, and there is no --nodes',

@@ -251,7 +251,7 @@ export const OPERATION_OPTIONS = {
   nodesFile: optional(PATH, {
     group: 'Cluster',
     flag: '--nodes',
-    doc: 'File of the machines of a cluster. This version runs on one machine and refuses it.',
+    doc: 'File of the machines of a cluster, the same on each; see docs/CLUSTER.md.',
     defaultText: 'one machine',
     example: "'hosts.txt'",
   }),
@@ -261,5 +261,15 @@ export const OPERATION_OPTIONS = {
     doc: "This machine's name in the file of --nodes.",
     defaultText: 'found by its addresses',
     example: "'node-1'",
+  }),
+  busPatienceMs: option(integer({ min: 100, max: 60 * MINUTE_MS }), MINUTE_MS, {
+    group: 'Cluster',
+    unit: 'milliseconds',
+    doc: 'How long the bus is waited for at the start: its machines may start later.',
+  }),
+  leaseMs: option(integer({ min: 10_000, max: 300_000 }), 30_000, {
+    group: 'Cluster',
+    unit: 'milliseconds',
+    doc: 'How long a machine of a cluster may fetch without word from the bus; others take over a sixth later.',
   }),
 } as const;

@@ -18,7 +18,7 @@ import { writePage, writeRow, writeTail } from './batch-codec.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { encodeChunk, encodeDenied } from './entry-codec.ts';
 import { packDiscovered } from './frontier-log.ts';
-import { chunkRowKey, hostRowKey, robotsRowKey, urlRowKey } from './keys.ts';
+import { chunkRowKey, hostRowKey, outboxRowKey, robotsRowKey, urlRowKey } from './keys.ts';
 import type { PackedVisit } from './pack-visit.ts';
 import { changeOf, dueOf, packNotModified, packVisit } from './pack-visit.ts';
 import { placePage, writePageRow } from './page-codec.ts';
@@ -250,8 +250,8 @@ function packRow(row: PageRow): Buffer {
 
 function packRows(writer: ByteWriter, batch: CheckpointBatch): void {
   const removals = batch.chunkRemovals.length + batch.deniedRemovals.length;
-  const { hosts, robots, chunks, denied, pageRows } = batch;
-  const puts = [hosts, robots, chunks, denied, pageRows].reduce(
+  const { hosts, robots, chunks, denied, pageRows, outbox } = batch;
+  const puts = [hosts, robots, chunks, denied, pageRows, outbox].reduce(
     (sum, { length }) => sum + length,
     0,
   );
@@ -279,6 +279,13 @@ function packRows(writer: ByteWriter, batch: CheckpointBatch): void {
   }
   for (const { partition, hostKey, urlKey, row } of pageRows) {
     write('pages', urlRowKey(partition, hostKey, urlKey), packWhole(row));
+  }
+  for (const { partition, id, bytes } of outbox) {
+    const value =
+      bytes === undefined
+        ? undefined
+        : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    write('outbox', outboxRowKey(partition, id), value);
   }
 }
 

@@ -180,6 +180,18 @@ export class CheckpointClient implements CheckpointPort, StateReader {
     return this.#options.bodies.read(pointer);
   }
 
+  outbox(): Iterable<{ partition: PartitionIndex; id: number; size: number }> {
+    return this.#options.reader.outbox();
+  }
+
+  outboxBytes(partition: PartitionIndex, id: number): Uint8Array | undefined {
+    return this.#options.reader.outboxBytes(partition, id);
+  }
+
+  settledKeys(partition: PartitionIndex): Iterable<UrlKey> {
+    return this.#options.reader.settledKeys(partition);
+  }
+
   #storedCopy(page: PageCheckpoint): StoredCopy | undefined {
     const row = this.page(page.hostKey, page.partition, page.urlKey);
     if (row?.pointer === undefined) return undefined;

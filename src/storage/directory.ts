@@ -22,8 +22,8 @@ export const FORMAT_NUMBER = 1;
 
 const FOLDERS = ['lmdb', 'frontier', 'warc', 'audit', 'feed'] as const;
 type Folder = (typeof FOLDERS)[number];
-/** Names that may lie in a directory before a crawl is created there. */
-const OWN_NAMES: ReadonlySet<string> = new Set(['lost+found', 'debug.sock', ...FOLDERS]);
+/** Names that may lie in a directory before a crawl is created there; `bus` is the node's own server's. */
+const OWN_NAMES: ReadonlySet<string> = new Set(['lost+found', 'debug.sock', 'bus', ...FOLDERS]);
 
 /** A data directory opened for writing. */
 export interface DataDirectory {

@@ -57,6 +57,19 @@ export function robotsRowKey(partition: PartitionIndex, host: HostKey, origin: s
   return key;
 }
 
+/** Key of table outbox: the batches of a partition are one range. */
+export function outboxRowKey(partition: PartitionIndex, id: number): Buffer {
+  const key = startKey(HOST_BYTES, partition, hostKey(0n));
+  key.writeBigUInt64BE(BigInt(id), 2);
+  return key;
+}
+
+/** The id in a key of table outbox. */
+export function outboxIdOfKey(key: Uint8Array): { partition: PartitionIndex; id: number } {
+  const { partition, hostKey: id } = hostOfKey(key);
+  return { partition, id: Number(id) };
+}
+
 /** Key of table unparsed: ids grow, so rows are in the order of their commits. */
 export function idKey(id: number): Buffer {
   const key = Buffer.allocUnsafe(8);

@@ -15,8 +15,11 @@ import {
   hostRange,
   hostRowKey,
   idOfKey,
+  outboxIdOfKey,
+  outboxRowKey,
   partitionRange,
   sequenceOfKey,
+  urlOfKey,
   urlRowKey,
 } from './keys.ts';
 import { decodePageRow } from './page-codec.ts';
@@ -147,6 +150,22 @@ export class TableReader {
       );
       if (owns(partitionIndex(partition))) yield page;
     }
+  }
+
+  *outbox(): Generator<{ partition: PartitionIndex; id: number; size: number }> {
+    for (const { key, value } of rowsOf(this.#tables.outbox)) {
+      yield { ...outboxIdOfKey(key), size: value.length };
+    }
+  }
+
+  /** A copy: the row may go while it is being sent. */
+  outboxBytes(partition: PartitionIndex, id: number): Uint8Array | undefined {
+    const value = this.#tables.outbox.get(outboxRowKey(partition, id));
+    return value && new Uint8Array(value);
+  }
+
+  *settledKeys(partition: PartitionIndex): Generator<UrlKey> {
+    for (const key of this.#tables.pages.getKeys(partitionRange(partition))) yield urlOfKey(key);
   }
 
   *#hostValues(

@@ -21,7 +21,7 @@ import { damaged, diskError } from './disk-error.ts';
 export type Table = Database<Buffer, Buffer>;
 
 /** The tables whose rows a shard thread may write through a batch, by the number that stands for them in a packed batch. */
-export const BATCH_TABLES = ['hosts', 'robots', 'chunks', 'pages', 'denied'] as const;
+export const BATCH_TABLES = ['hosts', 'robots', 'chunks', 'pages', 'denied', 'outbox'] as const;
 export type BatchTable = (typeof BATCH_TABLES)[number];
 
 const OTHER_TABLES = ['meta', 'digests', 'unparsed', 'counters', 'due'] as const;

@@ -22,7 +22,7 @@ const REFUSED: readonly (readonly [line: string, stderr: RegExp])[] = [
     /^hostler: wrong\.ts: unknown option "minGap"; did you mean minGapMs/,
   ],
   ['--config . a.com', /^hostler: \.: cannot be loaded: /],
-  ['--nodes hosts.txt a.com', /^hostler: --nodes: this version runs on one machine/],
+  ['--nodes hosts.txt a.com', /^hostler: --nodes hosts.txt cannot be read/],
   ['--scope all a.com', /^hostler: --scope all: needs --contact/],
   [
     '--scope all --contact a@b.com --user-agent me a.com',

@@ -128,6 +128,15 @@ test('FetchPermit is made by HostPace alone', () => {
   deepStrictEqual(makers, ['actors/host-pace.ts']);
 });
 
+test('FetchTenure is made by TenureBook alone, and only HostRequests asks for one (I4)', () => {
+  const makers = sources
+    .filter(({ code }) => code.includes('new FetchTenure('))
+    .map(({ path }) => path);
+  deepStrictEqual(makers, ['actors/fetch-tenure.ts']);
+  const askers = sources.filter(({ code }) => /\.tryTenure\(/.test(code)).map(({ path }) => path);
+  deepStrictEqual(askers, ['actors/host-requests.ts']);
+});
+
 test('only step 9 reaches the fetch port: FetchGate starts requests, and only the assembly hands it the port', () => {
   const starters = sources
     .filter(({ layer, code }) => layer === 'actors' && /\bport\.start\(/.test(code))

@@ -4,6 +4,7 @@
 import { CheckpointStage } from '../../../src/actors/checkpoint-stage.ts';
 import { DomainAccounts } from '../../../src/actors/domain-accounts.ts';
 import { FetchGate } from '../../../src/actors/fetch-gate.ts';
+import { ALWAYS_OURS, TenureBook } from '../../../src/actors/fetch-tenure.ts';
 import type { HostPlaceIdentity } from '../../../src/actors/messages.ts';
 import type { DeniedCheckpoint } from '../../../src/actors/ports.ts';
 import type { HostNotice, HostServices } from '../../../src/actors/services.ts';
@@ -72,6 +73,10 @@ export function lendServices(
     resolver: { resolve: () => {} },
     stage,
     gate: new FetchGate(new RecordingFetch(), 1, () => {}),
+    tenures: new TenureBook(ALWAYS_OURS),
+    giveAway: () => {},
+    mayReturn: () => false,
+    isDoneAlready: () => false,
     addresses: { tryTake: () => ({ kind: 'taken' }), release: () => {} },
     networks: { networkOf: () => undefined, factorOf: () => 1, heard: () => {} },
     notice: (notice) => notices.push(notice),

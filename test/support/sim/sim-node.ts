@@ -174,6 +174,7 @@ export class SimNode {
         fetch: this.fetch.portOf(shard),
         checkpoint: this.storage.client(shard),
         reader: this.storage.client(shard),
+        remote: undefined,
         resolver: this.#dns,
         addresses: new SharedBudget(budget, { thread: shard, ...budgetPlan }),
         networks: new SimNetworks(networks),

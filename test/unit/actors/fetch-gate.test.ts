@@ -1,9 +1,10 @@
 import { deepStrictEqual, strictEqual, throws } from 'node:assert';
 import { test } from 'node:test';
 import { FetchGate, SLOW_FACTOR, SLOW_MS } from '../../../src/actors/fetch-gate.ts';
+import { ALWAYS_OURS, type FetchTenure, TenureBook } from '../../../src/actors/fetch-tenure.ts';
 import { HostPace } from '../../../src/actors/host-pace.ts';
 import type { FetchOutcome, FetchPort, FetchRequest } from '../../../src/actors/ports.ts';
-import { hostKey } from '../../../src/base/units.ts';
+import { hostKey, partitionIndex } from '../../../src/base/units.ts';
 import { at, HOST, responseOf } from '../../support/actors-fixtures.ts';
 
 /** A port that ends its requests when told. */
@@ -32,6 +33,12 @@ const REQUEST = {
   lastModified: undefined,
 };
 
+function tenureOf(): FetchTenure {
+  const tenure = new TenureBook(ALWAYS_OURS).tryTenure(partitionIndex(0), at(0));
+  if (tenure === undefined) throw new Error('one machine owns every partition');
+  return tenure;
+}
+
 function gateOf(slotsMax: number) {
   const port = new HeldFetches();
   const freed: number[] = [];
@@ -42,7 +49,7 @@ function gateOf(slotsMax: number) {
   const ended: string[] = [];
   const start = () =>
     gate.start({
-      ...{ hostKey: HOST, permit, nowMs: at(0), request: REQUEST },
+      ...{ hostKey: HOST, permit, tenure: tenureOf(), nowMs: at(0), request: REQUEST },
       ended: (outcome) => ended.push(outcome.kind),
     });
   return { gate, port, freed, ended, start };
@@ -88,7 +95,13 @@ function startAt(gate: FetchGate, host: bigint, ms: number): void {
   const pace = HostPace.fresh({ minGapMs: 1, maxCrawlDelayMs: 1, latencyFactor: 0 });
   const permit = pace.tryPermit(at(ms));
   if (permit === undefined) throw new Error('a fresh host has a permit');
-  const options = { hostKey: hostKey(host), permit, nowMs: at(ms), request: REQUEST };
+  const options = {
+    hostKey: hostKey(host),
+    permit,
+    tenure: tenureOf(),
+    nowMs: at(ms),
+    request: REQUEST,
+  };
   gate.start({ ...options, ended: () => {} });
 }
 

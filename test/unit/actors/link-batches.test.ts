@@ -136,6 +136,7 @@ function exchangeAt() {
       return true;
     },
     toSelf: (message) => sent.push(message),
+    remote: undefined,
     stalled: () => {},
   });
   const applyAll = (): void => {

@@ -61,6 +61,7 @@ function exchangeOf() {
     router: undefined as unknown as LinkRouter,
     offerHost: (_host, message) => world.takesOffers && offers.push(message) > 0,
     sendPeer: (_shard, message) => world.hasCredit && sent.push(message) > 0,
+    remote: undefined,
     stalled: () => {
       stalls += 1;
     },

@@ -64,6 +64,7 @@ class Bench {
       offerHost: (_host, message) => this.#offer(message),
       sendPeer: () => true,
       toSelf: () => {},
+      remote: undefined,
       stalled: () => {},
     });
     this.waiting = new ParseStage(this.stage, () => exchange.committedMarks());

@@ -86,6 +86,8 @@ function runningShard(unparsed: readonly UnparsedPage[] = []) {
       },
       resolvesPending: () => 0,
       restHosts: () => {},
+      remote: undefined,
+      partitionOf: () => partitionIndex(0),
       activeHosts: () => active,
       sendPeer: () => true,
       storageFailed: () => {},

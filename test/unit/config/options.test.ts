@@ -46,7 +46,7 @@ test('cluster.config.ts names every key with its doc as the table has it', () =>
 test('configTemplate with every line set is a configuration that loads', async () => {
   const set = configTemplate()
     .replaceAll(/^ {2}\/\/ (\w+: .*,)$/gm, '  $1')
-    // The two that this version refuses.
+    // With the limit of pages that the template sets, they are refused.
     .replaceAll(/^ {2}node(?:sFile|Name):.*$/gm, '')
     .replace("'ca.pem'", 'import.meta.filename');
   const config = await inFolder({ 'all.config.ts': set }, (folder) =>

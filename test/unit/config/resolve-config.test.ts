@@ -197,11 +197,12 @@ test('resolveConfig draws no conclusions from a value that it could not read', (
   );
 });
 
-test('resolveConfig says that this version runs on one machine when --nodes is given', () => {
-  const error = refusal({ flags: { nodesFile: ['hosts.txt'] } });
+test('resolveConfig refuses a limit of pages, which is kept by one machine, with --nodes', () => {
+  strictEqual(resolveConfig({ flags: { nodesFile: ['hosts.txt'] } }).nodesFile, 'hosts.txt');
+  const error = refusal({ flags: { nodesFile: ['hosts.txt'], maxPages: ['5'] } });
   strictEqual(error.code, 'usage');
   strictEqual(error.exitStatus, 2);
-  match(error.message, /^--nodes: this version runs on one machine/);
+  match(error.message, /^--max-pages: counts the pages of one machine/);
 });
 
 test('resolveConfig refuses a data directory whose debug socket would have too long a path', () => {
