@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { gateCommand } from './gate.ts';
 import { loadCommand } from './load.ts';
 import { memoryCommand } from './memory.ts';
 import { politeCommand } from './polite.ts';
@@ -16,6 +17,9 @@ switch (command) {
     runMicro();
     process.exitCode ||= await loadCommand(['--rate', '1000', '--size', '10k', '--hosts', '500']);
     break;
+  case 'gate':
+    process.exitCode = await gateCommand();
+    break;
   case 'load':
     process.exitCode = await loadCommand(rest);
     break;
@@ -26,7 +30,7 @@ switch (command) {
     process.exitCode = await politeCommand(rest);
     break;
   default:
-    process.stderr.write('usage: npm run bench [-- load … | memory … | polite …]\n');
+    process.stderr.write('usage: npm run bench [-- gate | load … | memory … | polite …]\n');
     process.exitCode = 2;
 }
 

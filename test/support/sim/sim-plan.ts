@@ -93,6 +93,22 @@ export interface SimPlan {
   readonly reviewMs: number;
 }
 
+/** Bounds under which nothing is tight. */
+export const PLAIN: Partial<SimPlan> = {
+  slotsMax: 64,
+  hostsActiveMax: 1000,
+  pendingBytesMax: 10_000_000,
+  backlogBytesMax: 10_000_000,
+  messagesPerTurn: 16,
+  creditsMax: 4096,
+  rollEntries: 100_000,
+  bloomKeys: 10_000,
+  recentKeys: 65_536,
+  maxPages: 0,
+  addressGapMs: 0,
+  shards: 1,
+};
+
 interface WorldDraw {
   readonly web: (random: SeededRandom) => PartialWorldOptions;
   readonly coverage: boolean;

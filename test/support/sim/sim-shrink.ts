@@ -1,22 +1,6 @@
 // Makes a failing plan smaller: leaves out crashes and faults one by one, and takes plain bounds instead of tight ones, as long as the run
 // still fails. What remains is what the bug needs. Works because each part of a simulation draws from its own stream (sim-kernel.ts).
-import type { FaultRates, SimPlan } from './sim-plan.ts';
-
-/** Bounds under which nothing is tight. */
-const PLAIN: Partial<SimPlan> = {
-  slotsMax: 64,
-  hostsActiveMax: 1000,
-  pendingBytesMax: 10_000_000,
-  backlogBytesMax: 10_000_000,
-  messagesPerTurn: 16,
-  creditsMax: 4096,
-  rollEntries: 100_000,
-  bloomKeys: 10_000,
-  recentKeys: 65_536,
-  maxPages: 0,
-  addressGapMs: 0,
-  shards: 1,
-};
+import { type FaultRates, PLAIN, type SimPlan } from './sim-plan.ts';
 
 /**
  * @param failureOf runs a plan; undefined when it does not fail
