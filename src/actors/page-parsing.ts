@@ -244,7 +244,8 @@ export class PageParsing {
     const { stage, ports } = this.#options;
     const { partition } = ports.router.placeOf(parseBase(url)?.host ?? '');
     const row = ports.reader.page(hostKey, partition, urlKey);
-    if (row === undefined) return;
+    // With --fsync interval a row may not know the place of its body yet; it must not be written without.
+    if (row?.pointer === undefined) return;
     stage.pageRow({ hostKey, partition, urlKey }, { ...row, failure: 'parse-crashed' });
   }
 }
