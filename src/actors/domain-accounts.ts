@@ -58,11 +58,6 @@ export class DomainAccounts {
     };
   }
 
-  /** Registrable domains that link to this one, roughly: 0 … 267. */
-  inLinkDomains(account: DomainAccount): number {
-    return account === NO_ROW ? 0 : estimateMarked(this.#tallies.marks(account));
-  }
-
   /** Those that link to it, as 64 marks. */
   votesOf(account: DomainAccount): readonly [low: number, high: number] {
     return account === NO_ROW ? [0, 0] : this.#tallies.marks(account);

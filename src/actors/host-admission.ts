@@ -56,8 +56,8 @@ export class HostAdmission {
       }
     }
     const { url, depth, hops, purpose, isHome, isSuspect } = link;
-    const inLinkHosts = ledger.inLinks;
-    const band = priorityBand({ depth, inLinkHosts, isHome, isSuspect });
+    const { inLinkDomains } = budget;
+    const band = priorityBand({ depth, inLinkDomains, isHome, isSuspect });
     budget.place(band, { url, urlKey, depth, attempts: 0, hops, purpose }, isSuspect);
   }
 

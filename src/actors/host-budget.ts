@@ -58,9 +58,9 @@ export class HostBudget {
     this.#domain = services.domains.tallyOf(this.#account);
   }
 
-  /** Registrable domains, other than its own, that link to the host's. */
+  /** Registrable domains, other than its own, that link to the host's; read anew with every few decisions. */
   get inLinkDomains(): number {
-    return this.#services.domains.inLinkDomains(this.#account);
+    return this.#domain.inLinkDomains;
   }
 
   /** Puts a URL that was not seen before into its band, or parks it. A seed and a sitemap are the operator's and the site's own wish. */

@@ -28,11 +28,6 @@ export class HostLedger {
     return { ...this.#counts };
   }
 
-  /** Links from other hosts so far. */
-  get inLinks(): number {
-    return this.#counts.inLinks;
-  }
-
   /** Wall-clock time of a monotonic one of this process. */
   wallOf(ms: MonotonicMs): WallMs {
     return wallMs(this.#services.startedAt + (ms - this.#services.startedMs));

@@ -63,6 +63,11 @@ export const METRICS: readonly Metric[] = [
   labelled('gauge', '06_front_queued_urls', 'URLs in back queues, by band.', 'band', (o) =>
     BANDS.map((label, band) => ({ label, value: o.queuedByBand[band] ?? 0 })),
   ),
+  gauge(
+    '06_front_discovered_per_request_ratio',
+    'New URLs for each request, over the whole crawl.',
+    (o) => (o.fetched === 0 ? 0 : o.discovered / o.fetched),
+  ),
   gauge('06_front_parked_urls', 'URLs set aside as of low value.', (o) => o.parked),
   labelled(
     'gauge',

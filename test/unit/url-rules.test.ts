@@ -71,10 +71,10 @@ test('Scope throws a config error on a regular expression that does not compile'
 });
 
 test('priorityScore rises with each good sign and stays within 0 and 1', () => {
-  const page = { depth: 4, inLinkHosts: 0, isHome: false };
+  const page = { depth: 4, inLinkDomains: 0, isHome: false };
   const score = priorityScore(page);
   ok(priorityScore({ ...page, depth: 3 }) > score);
-  ok(priorityScore({ ...page, inLinkHosts: 10 }) > score);
+  ok(priorityScore({ ...page, inLinkDomains: 10 }) > score);
   ok(priorityScore({ ...page, changeRate: 0.9 }) > score);
   ok(priorityScore({ ...page, sitemapPriority: 0.9 }) > score);
   ok(priorityScore({ ...page, isHome: true }) > score);
@@ -87,10 +87,10 @@ test('priorityScore rises with each good sign and stays within 0 and 1', () => {
       any,
       fc.boolean(),
       any,
-      (depth, inLinkHosts, changeRate, sitemapPriority, isHome, operatorHint) => {
+      (depth, inLinkDomains, changeRate, sitemapPriority, isHome, operatorHint) => {
         const value = priorityScore({
           depth,
-          inLinkHosts,
+          inLinkDomains,
           changeRate,
           sitemapPriority,
           isHome,
@@ -103,12 +103,12 @@ test('priorityScore rises with each good sign and stays within 0 and 1', () => {
 });
 
 test('priorityBand puts home pages first, deep pages last and suspects always last', () => {
-  strictEqual(priorityBand({ depth: 1, inLinkHosts: 0, isHome: true }), 0);
-  strictEqual(priorityBand({ depth: 3, inLinkHosts: 0, isHome: false }), 1);
-  strictEqual(priorityBand({ depth: 8, inLinkHosts: 0, isHome: false }), 2);
-  strictEqual(priorityBand({ depth: 8, inLinkHosts: 0, isHome: false, operatorHint: 1 }), 0);
-  strictEqual(priorityBand({ depth: 0, inLinkHosts: 0, isHome: true, operatorHint: -1 }), 2);
-  strictEqual(priorityBand({ depth: 0, inLinkHosts: 9, isHome: true, isSuspect: true }), 2);
+  strictEqual(priorityBand({ depth: 1, inLinkDomains: 0, isHome: true }), 0);
+  strictEqual(priorityBand({ depth: 3, inLinkDomains: 0, isHome: false }), 1);
+  strictEqual(priorityBand({ depth: 8, inLinkDomains: 0, isHome: false }), 2);
+  strictEqual(priorityBand({ depth: 8, inLinkDomains: 0, isHome: false, operatorHint: 1 }), 0);
+  strictEqual(priorityBand({ depth: 0, inLinkDomains: 0, isHome: true, operatorHint: -1 }), 2);
+  strictEqual(priorityBand({ depth: 0, inLinkDomains: 9, isHome: true, isSuspect: true }), 2);
 });
 
 test('trapOf tells traps from their look-alikes', () => {
