@@ -55,6 +55,10 @@ export default defineConfig({
   // Hosts of a registrable domain to begin with; earned like URLs.
   // domainHosts: 500,
 
+  // URLs waiting above which newly found ones of the lowest priority are parked, and from twice as
+  // many on those of middle priority.
+  // frontierUrlsMax: 100_000_000,
+
   // Parked URLs of a host are looked at again after this time, then after twice as long each time,
   // up to a week. In seconds.
   // parkedReviewSeconds: 3_600,

@@ -66,7 +66,9 @@ export class HostBudget {
   /** Puts a URL that was not seen before into its band, or parks it. A seed and a sitemap are the operator's and the site's own wish. */
   place(band: Band, entry: Omit<QueueEntry, 'sequence'>, isSuspect: boolean): void {
     const shape = isSuspect ? this.#services.shapeOf(entry.url) : ordinaryShape(entry.url);
-    if (!isWished(entry) && this.#judge(shape) !== undefined) this.#park(entry);
+    if (isWished(entry)) this.#admit(band, entry, shape);
+    else if (this.#isCrowded(band)) this.#park(entry, 'skipped.frontier');
+    else if (this.#judge(shape) !== undefined) this.#park(entry, 'skipped.budget');
     else this.#admit(band, entry, shape);
   }
 
@@ -77,7 +79,7 @@ export class HostBudget {
     if (!this.#budget.isSpent(shape)) return false;
     this.#budget.withdrawn(shape);
     this.#services.domains.urlsAdmitted(this.#account, -1);
-    this.#park(entry);
+    this.#park(entry, 'skipped.budget');
     return true;
   }
 
@@ -146,14 +148,21 @@ export class HostBudget {
     this.#queues.push(band, entry);
   }
 
-  #park(entry: Omit<QueueEntry, 'sequence'>): void {
-    this.#services.stage.count('skipped.budget');
+  /** True above the frontier's high-water mark, for what is worth least; home pages and their like always find room. */
+  #isCrowded(band: Band): boolean {
+    const { residency, policy } = this.#services;
+    return band > 0 && residency.waiting >= policy.waitingHigh * (band === 2 ? 1 : 2);
+  }
+
+  #park(entry: Omit<QueueEntry, 'sequence'>, reason: 'skipped.budget' | 'skipped.frontier'): void {
+    this.#services.stage.count(reason);
     this.#queues.park(entry);
   }
 
   /** Admits the oldest parked URLs that may go, up to `countMax`. @returns whether there was one */
   #release(countMax: number): boolean {
     for (let count = 0; count < countMax; count += 1) {
+      if (this.#isCrowded(2)) return count > 0;
       const entry = this.#queues.peekParked();
       const shape = entry === undefined ? undefined : this.#services.shapeOf(entry.url);
       if (shape === undefined || this.#judge(shape) !== undefined) return count > 0;

@@ -161,12 +161,14 @@ export class HostQueues {
     const { hostKey, partition } = this.#id;
     this.#stage.discovered({ hostKey, partition, band: lane, entry: placed });
     this.#stage.count(QUEUED[lane]);
+    if (lane < PARKED) this.#sum.waiting += 1;
     this.#count();
   }
 
   #remove(lane: Lane): void {
     this.#lanes[lane].advance();
     this.#stage.count(QUEUED[lane], -1);
+    if (lane < PARKED) this.#sum.waiting -= 1;
     this.#count();
   }
 

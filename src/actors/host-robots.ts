@@ -59,7 +59,7 @@ export class HostRobots {
   constructor(
     policy: Pick<CrawlPolicy, 'productToken' | 'robotsBytesMax'>,
     rows: readonly RobotsRow[],
-    residency: Residency = { entries: 0, visits: 0 },
+    residency: Residency = { entries: 0, visits: 0, waiting: 0 },
   ) {
     this.#productToken = policy.productToken;
     this.#bytesMax = policy.robotsBytesMax;

@@ -7,6 +7,8 @@ export interface Residency {
   entries: number;
   /** Entries of pages due for another visit that hosts were given and have not done, since the start. */
   visits: number;
+  /** URLs that wait in the bands of all hosts of the shard, asleep or awake, in memory or on disk. */
+  waiting: number;
 }
 
 /** One holder's part of the sum. */

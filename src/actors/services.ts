@@ -37,6 +37,8 @@ export interface CrawlPolicy {
   /** How long a robots answer asked of another host is waited for. */
   readonly robotsAskMs: number;
   readonly budget: UrlBudgetOptions;
+  /** URLs waiting on a shard above which new ones of the last band are parked; at twice as many, those of the middle band too. */
+  readonly waitingHigh: number;
   /** How long parked URLs wait for their first review; twice as long for each further one, up to `reviewMsMax`. */
   readonly reviewMsMin: number;
   readonly reviewMsMax: number;

@@ -41,7 +41,7 @@ export class ShardActor implements Actor<ShardMessage> {
   readonly gate: FetchGate;
   readonly stage: CheckpointStage;
   /** Counted by the host actors. */
-  readonly residency: Residency = { entries: 0, visits: 0 };
+  readonly residency: Residency = { entries: 0, visits: 0, waiting: 0 };
   readonly #parse: ParseStage;
   readonly #exchange: LinkExchange;
   readonly #parsing: PageParsing;
@@ -246,11 +246,12 @@ export class ShardActor implements Actor<ShardMessage> {
     for (const { hostKey, row } of reader.hostsWithWork(places)) {
       // The actor, once awake, knows better; what matters here is that it is woken, and not before its gap has passed.
       const gapMs = row.lastEndedAt === 0 ? 0 : row.crawlDelayMs;
-      const hasQueued = row.queues.some(({ head, tail }) => head < tail);
+      const queued = row.queues.reduce((sum, { head, tail }) => sum + tail - head, 0);
+      this.residency.waiting += queued;
       const reviewMs = (row.worth?.reviewAt ?? 0) - this.#context.wallNow();
-      const waitMs = hasQueued ? gapMs : Math.max(gapMs, Math.min(reviewMs, REVIEW_LOOK_MS));
+      const waitMs = queued > 0 ? gapMs : Math.max(gapMs, Math.min(reviewMs, REVIEW_LOOK_MS));
       const atMs = monotonicMs(now + waitMs);
-      this.schedule.put(hostKey, atMs, 0, hasQueued ? 'gap' : 'review');
+      this.schedule.put(hostKey, atMs, 0, queued > 0 ? 'gap' : 'review');
       hosts += 1;
     }
     if (this.#options.recrawls) {

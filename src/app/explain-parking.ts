@@ -9,7 +9,7 @@ import { shapeOf } from '../domain/url-shape.ts';
 import { estimateMarked } from '../runtime/shared-tallies.ts';
 
 export interface WhyParking {
-  /** Undefined when nothing in the host's own row speaks against the URL: then it is its domain, or it has been earned since. */
+  /** Undefined when nothing in the host's own row speaks against the URL: the frontier or its domain was full, or it has been earned since. */
   readonly reason: ParkReason | undefined;
   /** What of the URL's kind was looked at, and how much of it was new; of the whole host. */
   readonly ofShape: { readonly pages: number; readonly freshPages: number } | undefined;
@@ -65,6 +65,6 @@ export function parkingText({ reason, ofShape, ofHost, inLinkDomains }: WhyParki
     case 'domain-hosts':
       return 'its domain has too many hosts for what links to it';
     default:
-      return 'its domain has used up its budget, or the URL has been earned since';
+      return 'the frontier was full, or its domain has used up its budget, or the URL has been earned since';
   }
 }

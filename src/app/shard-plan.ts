@@ -78,6 +78,7 @@ export function shardPlanOf(
         urlsPerDomain: config.domainUrls,
         hostsPerDomain: config.domainHosts,
       },
+      waitingHigh: Math.ceil(config.frontierUrlsMax / shards),
       reviewMsMin: config.parkedReviewSeconds * 1_000,
       reviewMsMax: Math.max(REVIEW_MS_MAX, config.parkedReviewSeconds * 1_000),
       recrawl: recrawlPolicyOf(config),

@@ -111,6 +111,13 @@ export const SCOPE_OPTIONS = {
     doc: 'Hosts of a registrable domain to begin with; earned like URLs.',
     unit: 'hosts',
   }),
+  frontierUrlsMax: option(integer({ min: 1_000, max: COUNT_MAX }), 100_000_000, {
+    group: 'What to crawl',
+    doc:
+      'URLs waiting above which newly found ones of the lowest priority are parked, and ' +
+      'from twice as many on those of middle priority.',
+    unit: 'URLs',
+  }),
   parkedReviewSeconds: option(decimal({ min: 1, max: 31_536_000 }, 'SECONDS'), 3_600, {
     group: 'What to crawl',
     doc:

@@ -30,7 +30,7 @@ const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'];
 /** Why URLs are not taken up: src/domain/canonical-url.ts and scope.ts, robots, and the shard's own depth, traps and budgets. */
 const SKIP_REASONS = [
   ...['not-http', 'invalid', 'too-long', 'host-too-long', 'scope', 'include', 'exclude'],
-  ...['depth', 'robots', 'trap', 'budget'],
+  ...['depth', 'robots', 'trap', 'budget', 'frontier'],
 ];
 const FAILURE_KINDS = Object.keys(FAILURE_TABLE) as FailureKind[];
 const STATES = ['starting', 'running', 'paused', 'draining', 'stopping'];

@@ -229,6 +229,7 @@ export class SimNode {
         robotsBytesMax: 512_000,
         robotsAskMs: plan.robotsAskMs,
         budget: { ...URL_BUDGET, urlsPerHost: plan.hostUrls, urlsPerDomain: plan.hostUrls },
+        waitingHigh: plan.waitingHigh,
         reviewMsMin: plan.reviewMs,
         reviewMsMax: 4 * plan.reviewMs,
         recrawl: SIM_RECRAWL,

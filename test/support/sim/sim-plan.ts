@@ -89,6 +89,8 @@ export interface SimPlan {
   readonly isEndless: boolean;
   /** URLs of a host and of a domain to begin with. */
   readonly hostUrls: number;
+  /** URLs waiting on a shard above which low-value discovery is parked. */
+  readonly waitingHigh: number;
   /** Time to the first review of parked URLs, ms. */
   readonly reviewMs: number;
 }
@@ -324,6 +326,7 @@ export function drawPlan(world: string, seed: number): SimPlan {
     isEndless: draw.isEndless === true,
     hostUrls: draw.isEndless === true ? 10_000 : pick(4, 30, 10_000, 10_000),
     reviewMs: draw.isEndless === true ? 30 * DAY_MS : pick(500, 20_000, 600_000),
+    waitingHigh: pick(5, 50, 1_000_000, 1_000_000),
   };
 }
 

@@ -104,3 +104,22 @@ test('HostBudget goes on from its row, and enters the account of its domain once
   const { hosts, urls } = restarted.domains.tallyOf(restarted.domains.accountOf(id.host));
   deepStrictEqual([hosts, urls], [1, 2]);
 });
+
+test('HostBudget.place parks the least valuable discovery while the frontier is above its high-water mark', () => {
+  const { services, id } = lendServices(hasher);
+  const policy = { ...services.policy, waitingHigh: 3 };
+  const crowded: HostServices = { ...services, policy };
+  const queues = new HostQueues(crowded, id, undefined);
+  const budget = new HostBudget(crowded, id, queues, undefined);
+  for (let at = 0; at < 5; at += 1) budget.place(2, entry(`/last-${at}`), false);
+  deepStrictEqual([queues.length, queues.parked], [3, 2]);
+  for (let at = 0; at < 5; at += 1) budget.place(1, entry(`/middle-${at}`), false);
+  deepStrictEqual([queues.length, queues.parked], [6, 4]);
+  budget.place(0, entry('/first'), false);
+  deepStrictEqual([queues.length, services.residency.waiting], [7, 7]);
+  budget.pageSeen({ url: 'http://site.test/x', isNew: true, form: 1 });
+  strictEqual(queues.parked, 4, 'nothing comes back while it is full');
+  for (let at = 0; at < 5; at += 1) queues.advance(queues.peek()?.band ?? 0);
+  budget.pageSeen({ url: 'http://site.test/y', isNew: true, form: 2 });
+  deepStrictEqual([queues.length, queues.parked], [3, 3], 'one as soon as there is room');
+});

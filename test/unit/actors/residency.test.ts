@@ -5,7 +5,7 @@ import { type Residency, ResidencyShare } from '../../../src/actors/residency.ts
 import { wallMs } from '../../../src/base/units.ts';
 
 test('ResidencyShare.hold replaces its own part of the sum and nobody else’s', () => {
-  const residency: Residency = { entries: 0, visits: 0 };
+  const residency: Residency = { entries: 0, visits: 0, waiting: 0 };
   const first = new ResidencyShare(residency);
   const second = new ResidencyShare(residency);
   first.hold(10);
@@ -17,7 +17,7 @@ test('ResidencyShare.hold replaces its own part of the sum and nobody else’s',
 });
 
 test('HostRobots counts the rules it holds, and none once the host is asleep', () => {
-  const residency: Residency = { entries: 0, visits: 0 };
+  const residency: Residency = { entries: 0, visits: 0, waiting: 0 };
   const rules = {
     group: '*',
     patterns: ['/a', '/b', '/c'],
