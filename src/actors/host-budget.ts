@@ -114,7 +114,8 @@ export class HostBudget {
     this.#reviewAt = this.#nextReviewAt(wallNow);
     const looks = Math.min(this.#queues.parked, REVIEWED_MAX);
     for (let look = 0; look < looks; look += 1) {
-      if (this.#release(1)) continue;
+      // The first few come back however full the frontier is: what fills it may never be fetched.
+      if (this.#release(1, look < GRANTED)) continue;
       const entry = this.#queues.takeParked();
       if (entry !== undefined) this.#queues.park(entry);
     }
@@ -160,9 +161,9 @@ export class HostBudget {
   }
 
   /** Admits the oldest parked URLs that may go, up to `countMax`. @returns whether there was one */
-  #release(countMax: number): boolean {
+  #release(countMax: number, isGranted = false): boolean {
     for (let count = 0; count < countMax; count += 1) {
-      if (this.#isCrowded(2)) return count > 0;
+      if (!isGranted && this.#isCrowded(2)) return count > 0;
       const entry = this.#queues.peekParked();
       const shape = entry === undefined ? undefined : this.#services.shapeOf(entry.url);
       if (shape === undefined || this.#judge(shape) !== undefined) return count > 0;

@@ -326,7 +326,7 @@ export function drawPlan(world: string, seed: number): SimPlan {
     isEndless: draw.isEndless === true,
     hostUrls: draw.isEndless === true ? 10_000 : pick(4, 30, 10_000, 10_000),
     reviewMs: draw.isEndless === true ? 30 * DAY_MS : pick(500, 20_000, 600_000),
-    waitingHigh: pick(5, 50, 1_000_000, 1_000_000),
+    waitingHigh: draw.isEndless === true ? 1_000_000 : pick(5, 50, 1_000_000, 1_000_000),
   };
 }
 
