@@ -250,8 +250,7 @@ export class ShardActor implements Actor<ShardMessage> {
       this.residency.waiting += queued;
       const reviewMs = (row.worth?.reviewAt ?? 0) - this.#context.wallNow();
       const waitMs = queued > 0 ? gapMs : Math.max(gapMs, Math.min(reviewMs, REVIEW_LOOK_MS));
-      const atMs = monotonicMs(now + waitMs);
-      this.schedule.put(hostKey, atMs, 0, queued > 0 ? 'gap' : 'review');
+      this.schedule.put(hostKey, monotonicMs(now + waitMs), 0, queued > 0 ? 'gap' : 'review');
       hosts += 1;
     }
     if (this.#options.recrawls) {
