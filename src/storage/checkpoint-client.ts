@@ -64,16 +64,19 @@ export class CheckpointClient implements CheckpointPort, StateReader {
     options.port.on('message', (message: ToShard) => this.#receive(message));
   }
 
-  /** Packs and sends a batch. After `storage-failed` batches are dropped: nothing more becomes durable. */
+  /**
+   * Packs and sends a batch. After `storage-failed` nothing more becomes durable and nothing is sent; but while the shard drains it goes on
+   * reading what it wrote, or a host that slept for a moment would wake up with a row older than its queue.
+   */
   submit(batch: CheckpointBatch): void {
     assert(this.#state !== 'closed', () => `batch ${batch.sequence} after close`);
     assert(batch.sequence === this.#sequence + 1, () => `batch ${batch.sequence} out of order`);
     this.#sequence = batch.sequence;
-    if (this.#state === 'failed') return;
     const { bytes, rows } = packBatch(batch, this.#options.recrawl, (page) =>
       this.#storedCopy(page),
     );
     this.#pending.add(batch, rows);
+    if (this.#state === 'failed') return;
     this.#unacknowledged.set(batch.sequence, bytes.byteLength);
     this.#pendingBytes += bytes.byteLength;
     this.#send({ kind: 'batch', sequence: batch.sequence, bytes }, [bytes.buffer as ArrayBuffer]);

@@ -24,9 +24,10 @@ import { SharedTallies } from '../../../src/runtime/shared-tallies.ts';
 import { createWordsMemory } from '../../../src/runtime/shared-words.ts';
 import { VirtualDispatcher } from '../../../src/runtime/virtual-dispatcher.ts';
 import type { World } from '../world/world.ts';
+import { truthOf } from '../world/world-truth.ts';
 import type { SimDisk } from './sim-disk.ts';
 import { SimDns } from './sim-dns.ts';
-import { SimFetch, type SimFetchOptions } from './sim-fetch.ts';
+import { SimFetch, type SimFetchOptions, USER_AGENT } from './sim-fetch.ts';
 import type { SimKernel } from './sim-kernel.ts';
 import { SimLinks } from './sim-links.ts';
 import { SimNetworks } from './sim-networks.ts';
@@ -88,6 +89,8 @@ export class SimNode {
     this.#seen = new SimSeen(disk, plan);
     const receipts = new SimReceipts({
       isOnlyInMemory: ({ urlKey }) => this.#seen.isKnown(urlKey) && !disk.seenKeys.has(urlKey),
+      isAllowed: ({ url }) =>
+        truthOf(world.options, url, { userAgent: USER_AGENT, atMs: kernel.nowMs }).allowed,
       fail: (text) => kernel.fail(text),
     });
     this.links = new SimLinks({

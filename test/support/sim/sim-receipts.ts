@@ -5,6 +5,8 @@ import type { RoutedLink, ShardPeerMessage } from '../../../src/actors/messages.
 export interface SimReceiptsOptions {
   /** True when the URL was taken in and is not durable. */
   readonly isOnlyInMemory: (link: RoutedLink) => boolean;
+  /** True when robots.txt allows the link as it is spelled. */
+  readonly isAllowed: (link: RoutedLink) => boolean;
   readonly fail: (text: string) => void;
 }
 
@@ -38,6 +40,8 @@ export class SimReceipts {
       for (const link of links) {
         // A spelling of its own waits under its own key until the rules are known.
         if (link.isRespelled || !this.#options.isOnlyInMemory(link)) continue;
+        // A spelling that the rules forbid is not taken in; an allowed one of a later batch may just have been, under the same key.
+        if (!this.#options.isAllowed(link)) continue;
         this.#options.fail(`I7: batch ${batch} of ${name} acknowledged, ${link.url} not durable`);
       }
     }

@@ -100,7 +100,10 @@ export class SimStorage {
   }
 
   #submit(shard: number, batch: CheckpointBatch): void {
-    if (this.#hasFailed) return;
+    if (this.#hasFailed) {
+      this.client(shard).wrote(batch, 0);
+      return;
+    }
     let bytes = 200;
     for (const { response } of batch.pages) bytes += response?.payload.length ?? 0;
     this.#queue.push({ shard, batch, bytes });
