@@ -3,7 +3,7 @@
 
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { type Line, LineSplitter } from './line-splitter.ts';
+import { type Line, LineSplitter } from '../base/line-splitter.ts';
 
 /** Thrown by an answerer for an input it cannot use; its message becomes the line's `error`. */
 export class BadInput extends Error {

@@ -5,8 +5,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { CrawlError } from '../base/errors.ts';
+import { LineSplitter } from '../base/line-splitter.ts';
 import { ANSWER_BYTES_MAX, type AnswerLine, LINE_BYTES_MAX } from './debug-protocol.ts';
-import { LineSplitter } from './line-splitter.ts';
 import type { Plain } from './plain-value.ts';
 import { checkLength } from './socket-path.ts';
 
@@ -27,9 +27,11 @@ export class DebugClient {
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on('data', (chunk) => {
-      const { lines, overflow } = this.#splitter.push(chunk);
-      for (const line of lines) this.#receive(line);
-      if (overflow) socket.destroy();
+      for (const line of this.#splitter.push(chunk)) {
+        if ('text' in line) this.#receive(line.text);
+        else socket.destroy();
+      }
+      if (this.#splitter.isSkipping) socket.destroy();
       this.#wake();
     });
     socket.on('error', () => {});

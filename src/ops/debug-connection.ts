@@ -4,6 +4,7 @@
 
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { LineSplitter } from '../base/line-splitter.ts';
 import { type AnswerServices, answerRequest } from './answer-request.ts';
 import {
   type DebugRequest,
@@ -13,7 +14,6 @@ import {
   writeAnswer,
   writeEvent,
 } from './debug-protocol.ts';
-import { LineSplitter } from './line-splitter.ts';
 import { refused } from './operator.ts';
 
 /** Bytes of trace events a client may leave unread. */
@@ -72,9 +72,13 @@ export class DebugConnection {
 
   #read(chunk: Buffer): void {
     if (this.#isEnding) return;
-    const { lines, overflow } = this.#splitter.push(chunk);
-    this.#lines.push(...lines);
-    if (overflow) {
+    let isTooLong = false;
+    for (const line of this.#splitter.push(chunk)) {
+      if ('tooLong' in line) isTooLong = true;
+      if (isTooLong) break;
+      if ('text' in line) this.#lines.push(line.text);
+    }
+    if (isTooLong || this.#splitter.isSkipping) {
       const reason = `a line is at most ${LINE_BYTES_MAX} bytes long`;
       this.#farewell = writeAnswer(TEXT_FORM, refused('usage', reason));
       this.#isEnding = true;
@@ -83,9 +87,10 @@ export class DebugConnection {
   }
 
   #readEnd(): void {
-    const line = this.#isEnding ? undefined : this.#splitter.finish();
+    if (!this.#isEnding) {
+      for (const line of this.#splitter.finish()) if ('text' in line) this.#lines.push(line.text);
+    }
     this.#isEnding = true;
-    if (line !== undefined) this.#lines.push(line);
     void this.#answerAll();
   }
 

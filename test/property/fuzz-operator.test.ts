@@ -3,13 +3,12 @@
 import { ok, strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import { parseArguments } from '../../src/app/arguments.ts';
-import { LineSplitter } from '../../src/app/line-splitter.ts';
 import { readSeed } from '../../src/app/seeds.ts';
 import { CrawlError } from '../../src/base/errors.ts';
+import { LineSplitter } from '../../src/base/line-splitter.ts';
 import { OPTION_LIST } from '../../src/config/options.ts';
 import { resolveConfig } from '../../src/config/resolve-config.ts';
 import { readRequest, writeAnswer } from '../../src/ops/debug-protocol.ts';
-import { LineSplitter as SocketLines } from '../../src/ops/line-splitter.ts';
 import { answered } from '../../src/ops/operator.ts';
 import { completionsOf, prepare, VERBS } from '../../src/ops/verb-table.ts';
 import { fuzz } from '../support/fuzz/fuzz.ts';
@@ -98,24 +97,6 @@ fuzz('LineSplitter gives the same lines however the bytes are cut', chunks, (par
   };
   strictEqual(read(parts), read([Buffer.concat(parts)]));
 });
-
-fuzz(
-  'debug LineSplitter holds no more than one line, however the bytes are cut',
-  chunks,
-  (parts) => {
-    const splitter = new SocketLines(16);
-    const whole = new SocketLines(16).push(Buffer.concat(parts));
-    const lines: string[] = [];
-    let isBroken = false;
-    for (const part of parts) {
-      const { lines: more, overflow } = splitter.push(Buffer.from(part));
-      lines.push(...more);
-      isBroken = overflow;
-    }
-    strictEqual(isBroken, whole.overflow);
-    strictEqual(JSON.stringify(lines), JSON.stringify(whole.lines));
-  },
-);
 
 fuzz('readRequest takes linear time in its line', shapes(PIECES), (shape) =>
   checkLinear(shape, readRequest),

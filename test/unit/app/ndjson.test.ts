@@ -2,7 +2,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
 import { Readable, Writable } from 'node:stream';
 import { test } from 'node:test';
-import { LineSplitter } from '../../../src/app/line-splitter.ts';
 import { answerLines, BadInput, bytesField } from '../../../src/app/ndjson.ts';
 
 async function answers(
@@ -51,19 +50,6 @@ test('answerLines waits for a slow reader and loses nothing', async () => {
   const given = await answers([Buffer.from(lines)], (one) => ({ ...one, text: 'x'.repeat(50) }));
   strictEqual(given.length, 20_000);
   ok(given.every((one, index) => one.n === index));
-});
-
-test('LineSplitter.push joins a line and a character cut anywhere', () => {
-  const bytes = Buffer.from('ä\r\nb\n\nlast ü');
-  for (let cut = 0; cut <= bytes.length; cut += 1) {
-    const splitter = new LineSplitter(100);
-    const lines = [
-      ...splitter.push(bytes.subarray(0, cut)),
-      ...splitter.push(bytes.subarray(cut)),
-      ...splitter.finish(),
-    ];
-    deepStrictEqual(lines, [{ text: 'ä' }, { text: 'b' }, { text: '' }, { text: 'last ü' }]);
-  }
 });
 
 test('bytesField reads text or base64, and neither both nor none', () => {

@@ -6,7 +6,6 @@ import {
   writeAnswer,
   writeEvent,
 } from '../../../src/ops/debug-protocol.ts';
-import { LineSplitter } from '../../../src/ops/line-splitter.ts';
 import { answered, refused } from '../../../src/ops/operator.ts';
 import { boundedPlain } from '../../../src/ops/plain-value.ts';
 import { splitWords } from '../../../src/ops/split-words.ts';
@@ -16,26 +15,6 @@ test('splitWords splits at blanks, keeps quoted text together and refuses an ope
   assert.deepEqual(splitWords('  why\t"a b"  c\'d e\'f ""'), ['why', 'a b', 'cd ef', '']);
   assert.deepEqual(splitWords(' '), []);
   assert.equal(splitWords('why "a'), undefined);
-});
-
-test('LineSplitter.push gives whole lines whatever the chunks, and ends at a line too long', () => {
-  const splitter = new LineSplitter(8);
-  assert.deepEqual(splitter.push(Buffer.from('ab')).lines, []);
-  assert.deepEqual(splitter.push(Buffer.from('c\r\n\nde\nf')).lines, ['abc', '', 'de']);
-  assert.equal(splitter.finish(), 'f');
-  assert.equal(splitter.finish(), undefined);
-  assert.deepEqual(splitter.push(Buffer.from('12345678\n123456789')), {
-    lines: ['12345678'],
-    overflow: true,
-  });
-  assert.deepEqual(splitter.push(Buffer.from('\nmore\n')), { lines: [], overflow: true });
-});
-
-test('LineSplitter joins a character that two chunks share', () => {
-  const bytes = Buffer.from('é\n');
-  const splitter = new LineSplitter(10);
-  splitter.push(bytes.subarray(0, 1));
-  assert.deepEqual(splitter.push(bytes.subarray(1)).lines, ['é']);
 });
 
 test('readRequest takes JSON with args and options, and words', () => {

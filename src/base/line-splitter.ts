@@ -1,5 +1,6 @@
 // Lines out of a stream of bytes, with a bound on their length: readline has none, and one line of a gigabyte would take the memory of a
-// command that is meant to run for days. Used by the NDJSON commands and by the reader of seeds.
+// command that is meant to run for days. A line that is too long is skipped to its end and told as such; whoever does not want to hear the
+// end of it asks `isSkipping` and hangs up. Used by the NDJSON commands, the reader of seeds and both ends of the debug socket (I10).
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -17,6 +18,11 @@ export class LineSplitter {
   /** @param lineBytesMax longest line, without its end */
   constructor(lineBytesMax: number) {
     this.#lineBytesMax = lineBytesMax;
+  }
+
+  /** True while the line that has begun is already too long. */
+  get isSkipping(): boolean {
+    return this.#isSkipping;
   }
 
   /** The lines that end in this chunk. Ends are LF or CRLF; bytes are UTF-8. */
