@@ -4,6 +4,7 @@
 import type { Actor, ActorContext, ActorFactory, ActorRef, TimerId } from './actor.ts';
 import { Mailbox } from './mailbox.ts';
 import type { ActorFailure, SupervisionPolicy } from './supervisor.ts';
+import type { Tracer } from './turn-records.ts';
 
 /** Where an actor is in its life. */
 export type CellState = 'running' | 'backing-off' | 'stopped';
@@ -38,7 +39,6 @@ export class ActorCell<Message = unknown> implements ActorRef<Message> {
   queuedAt = 0;
   messagesHandled = 0;
   turns = 0;
-  /** Estimated from a sample of turns. */
   busyMs = 0;
   /** Sum over turns of the time spent in the run queue. */
   waitMs = 0;
@@ -47,6 +47,8 @@ export class ActorCell<Message = unknown> implements ActorRef<Message> {
   lastFailure: ActorFailure | undefined = undefined;
   children: Set<ActorCell> | undefined = undefined;
   timers: Set<TimerId> | undefined = undefined;
+  /** Hears each message it handles; set while an operator traces it. */
+  tracer: Tracer | undefined = undefined;
 
   constructor(id: number, plan: CellPlan<Message>, parent: ActorCell | undefined) {
     this.id = id;

@@ -2,7 +2,7 @@
 // actor's messages and then the next actor has its turn, so that one flooded host cannot starve the others. Nothing here knows real time
 // or schedules itself: a driver (real-dispatcher.ts, virtual-dispatcher.ts) calls `fireTimers` and `runUntilIdle`, which makes every run
 // replayable. A throw in `receive` fails that actor alone; supervisor.ts decides what follows. Bounded throughout (invariant I10):
-// actors, mailboxes, timers. Counters are cheap: the clock is read once in 32 turns, the stopwatch for one turn in 16.
+// actors, mailboxes, timers. Counters are cheap: the clock is read once in 32 turns, the stopwatch once a turn.
 import { assert } from '../base/assert.ts';
 import { Fifo } from '../base/fifo.ts';
 import type { Random } from '../base/random.ts';
@@ -19,9 +19,9 @@ import {
   superviseFailure,
 } from './supervisor.ts';
 import { Timers } from './timers.ts';
+import { TurnRecords } from './turn-records.ts';
 
 const TURNS_PER_CLOCK_READ = 32;
-const TURNS_PER_SAMPLE = 16;
 
 /** Options of {@link Dispatcher}. */
 export interface DispatcherOptions {
@@ -57,6 +57,7 @@ export class Dispatcher implements ContextHost {
   readonly clock: Clock;
   readonly random: Random;
   readonly deadLetters: DeadLetters;
+  readonly records: TurnRecords;
   readonly #options: DispatcherOptions;
   readonly #messagesPerTurn: number;
   readonly #actorsMax: number;
@@ -75,6 +76,7 @@ export class Dispatcher implements ContextHost {
     this.clock = options.clock;
     this.random = options.random;
     this.deadLetters = options.deadLetters ?? new DeadLetters();
+    this.records = new TurnRecords(options.clock, options.stopwatch);
     this.#messagesPerTurn = options.messagesPerTurn ?? 16;
     assert(this.#messagesPerTurn >= 1, () => 'a turn handles at least one message');
     this.#actorsMax = options.actorsMax ?? 2 ** 21;
@@ -210,6 +212,7 @@ export class Dispatcher implements ContextHost {
     let handled = 0;
     try {
       this.#now = this.clock.now();
+      this.records.runBegins();
       while (handled < messagesMax) {
         const cell = this.#runQueue.shift();
         if (cell === undefined) break;
@@ -240,11 +243,8 @@ export class Dispatcher implements ContextHost {
     if (this.#turns % TURNS_PER_CLOCK_READ === 0) this.#now = this.clock.now();
     cell.turns += 1;
     cell.waitMs += this.#now - cell.queuedAt;
-    const isSampled = this.#turns % TURNS_PER_SAMPLE === 0;
-    const stopwatch = isSampled ? this.#options.stopwatch : undefined;
-    const startedAt = stopwatch === undefined ? 0 : stopwatch();
     const handled = this.#handle(cell);
-    if (stopwatch !== undefined) cell.busyMs += (stopwatch() - startedAt) * TURNS_PER_SAMPLE;
+    cell.busyMs += this.records.turnEnded(cell.name, handled);
     cell.messagesHandled += handled;
     if (cell.isStopping) this.#stop(cell, true);
     else if (cell.mailboxSize > 0) this.#enqueue(cell);
@@ -258,8 +258,10 @@ export class Dispatcher implements ContextHost {
       const message = mailbox?.take();
       if (message === undefined || context === undefined) break;
       handled += 1;
+      this.records.lastMessage = message;
       try {
-        cell.actor?.receive(message, context);
+        if (cell.tracer === undefined) cell.actor?.receive(message, context);
+        else cell.tracer.handle(message, () => cell.actor?.receive(message, context));
       } catch (thrown) {
         this.#bury(cell.name, message, 'failed');
         this.#fail(cell, thrown, messageKind(message));
@@ -284,6 +286,7 @@ export class Dispatcher implements ContextHost {
       ...(options.onStopped === undefined ? {} : { onStopped: options.onStopped }),
     };
     const cell = new ActorCell<Message>(this.#nextId, plan, parent);
+    cell.tracer = this.records.tracerOf(path);
     this.#nextId += 1;
     cell.context = new CellContext<Message>(this, cell);
     this.#cells.set(path, cell as ActorCell);

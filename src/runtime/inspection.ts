@@ -3,6 +3,7 @@
 import type { ActorCell, CellState } from './actor-cell.ts';
 import { abridge } from './dead-letters.ts';
 import type { Dispatcher, DispatcherCounters } from './dispatcher.ts';
+import type { TracedMessage } from './turn-records.ts';
 
 /** One actor. */
 export interface ActorRow {
@@ -12,7 +13,6 @@ export interface ActorRow {
   readonly mailbox: number;
   readonly mailboxPeak: number;
   readonly messagesHandled: number;
-  /** Estimated from one turn in 16. */
   readonly busyMs: number;
   /** Mean time in the run queue before a turn. */
   readonly waitMs: number;
@@ -92,6 +92,26 @@ export function mailboxRows(
     rows.push(abridge(message));
   }
   return rows;
+}
+
+/**
+ * Tells each message that the actor under a path handles from now on, whether or not there is one yet, up to `eventsMax`.
+ * @returns ends the trace
+ */
+export function traceActor(
+  dispatcher: Dispatcher,
+  path: string,
+  eventsMax: number,
+  tell: (message: TracedMessage) => void,
+): () => void {
+  const tracer = dispatcher.records.trace(path, eventsMax, tell);
+  const cell = dispatcher.find(path);
+  if (cell !== undefined) cell.tracer = tracer;
+  return () => {
+    dispatcher.records.untrace(path, tracer);
+    const traced = dispatcher.find(path);
+    if (traced?.tracer === tracer) traced.tracer = undefined;
+  };
 }
 
 /** The row of a dispatcher; `driver` is the RealDispatcher around it, if any. */
