@@ -12,6 +12,7 @@ import type { HostKey, MonotonicMs } from '../base/units.ts';
 import type { FetchTenure } from './fetch-tenure.ts';
 import type { FetchPermit } from './host-pace.ts';
 import type { FetchOutcome, FetchPort, FetchPurpose, FetchRequest } from './ports.ts';
+import { ResponseTimes } from './response-times.ts';
 
 export interface GateRequest {
   readonly purpose: FetchPurpose;
@@ -44,6 +45,8 @@ export class FetchGate {
   readonly #watched = new Fifo<WatchedRequest>(WATCHED_MAX);
   /** Ids of slow requests in flight. */
   readonly #slow = new Set<number>();
+  /** Of requests that were answered; told by the hosts, who know what of a time was our own delay. */
+  readonly responseTimes = new ResponseTimes();
   #reserved = 0;
   #nextFetchId = 1;
 

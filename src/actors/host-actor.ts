@@ -14,12 +14,11 @@ import { HostAdmission } from './host-admission.ts';
 import { HostBudget } from './host-budget.ts';
 import { HostHandOver } from './host-hand-over.ts';
 import { HostLedger } from './host-ledger.ts';
-import { operateHost } from './host-operations.ts';
 import type { HostPace, WaitReason } from './host-pace.ts';
 import { HostQueues } from './host-queues.ts';
 import { type HostRequest, HostRequests } from './host-requests.ts';
 import { type Admission, HostRobots } from './host-robots.ts';
-import { type HostParts, hostRow, restoredPace } from './host-row.ts';
+import { type HostParts, hostRow, paceAtActivation } from './host-row.ts';
 import { HostVisits } from './host-visits.ts';
 import type { HostMessage, HostPlaceIdentity } from './messages.ts';
 import { isRefusal, robotsAnswerOf, verdictOf } from './page-outcome.ts';
@@ -68,7 +67,7 @@ export class HostActor implements Actor<HostMessage> {
     this.#queues = new HostQueues(services, id, row);
     const robotsRows = services.reader.robots(id.hostKey, id.partition);
     this.#robots = new HostRobots(services.policy, robotsRows, services.residency);
-    this.#pace = restoredPace(services, services.gapPolicyOf(id.host), row, context);
+    this.#pace = paceAtActivation(services, id.host, row, context);
     this.#contact = row === undefined || row.lastEndedAt === 0 ? 'none' : 'committed';
     this.#ledger = new HostLedger(services, id, row);
     this.#handOver = new HostHandOver(services, id, this.#queues);
@@ -128,7 +127,7 @@ export class HostActor implements Actor<HostMessage> {
         this.#touch(context);
         break;
       case 'operate':
-        operateHost(message.operation, this.#parts, context.now());
+        this.#services.settings.operate(message.operation, this.#parts, context.now());
         this.#touch(context);
         break;
       default:

@@ -107,7 +107,7 @@ export class HostRequests {
     return { request, gapMs: this.#gapMs };
   }
 
-  /** False outside the host's hours, and while the trouble of its network asks for a longer gap than was arranged. */
+  /** False outside the host's hours, while an operator pauses its address, and while the trouble of its network asks for a longer gap than was arranged. */
   #isTimeFor(address: string, context: ActorContext<HostMessage>): boolean {
     const { services, pace } = this.#owner;
     const now = context.now();
@@ -115,6 +115,11 @@ export class HostRequests {
       this.#hours === undefined ? 0 : msUntilPermitted(this.#hours, context.wallNow());
     if (closedMs > 0) {
       pace.holdUntil(monotonicMs(now + closedMs));
+      return false;
+    }
+    const pausedMs = services.settings.addressPausedUntil(this.#owner.addresses.list, now);
+    if (pausedMs !== undefined) {
+      pace.block(pausedMs);
       return false;
     }
     const network = services.networks.networkOf(address);
@@ -140,7 +145,9 @@ export class HostRequests {
       return;
     }
     const { endedMs, startedMs } = outcome;
-    pace.succeeded(endedMs, outcome.kind === 'response' ? outcome.responseMs : endedMs - startedMs);
+    const responseMs = outcome.kind === 'response' ? outcome.responseMs : endedMs - startedMs;
+    services.gate.responseTimes.add(responseMs);
+    pace.succeeded(endedMs, responseMs);
     if (verdict.retryAfterMs > 0) pace.pause(outcome.endedMs, verdict.retryAfterMs);
   }
 }

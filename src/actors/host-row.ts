@@ -14,8 +14,19 @@ import type { HostPlaceIdentity } from './messages.ts';
 import type { HostRow } from './rows.ts';
 import type { HostServices } from './services.ts';
 
-/** The pace of a host at its activation: fresh, or as its row says, never sooner than a full gap after this process started. */
-export function restoredPace(
+/** The pace of a host at its activation: fresh, or as its row says, never sooner than a full gap after this process started; on it what an operator has set meanwhile. */
+export function paceAtActivation(
+  services: Pick<HostServices, 'startedMs' | 'startedAt' | 'settings' | 'gapPolicyOf'>,
+  host: string,
+  row: HostRow | undefined,
+  clock: Clock,
+): HostPace {
+  const pace = restoredPace(services, services.gapPolicyOf(host), row, clock);
+  services.settings.apply(host, pace);
+  return pace;
+}
+
+function restoredPace(
   services: Pick<HostServices, 'startedMs' | 'startedAt'>,
   policy: GapPolicy,
   row: HostRow | undefined,

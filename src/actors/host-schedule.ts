@@ -32,6 +32,15 @@ export interface ScheduleCounts {
   readonly reviewing: number;
 }
 
+/** A host in the schedule. */
+export interface NextHost {
+  readonly hostKey: bigint;
+  /** By the monotonic clock. */
+  readonly atMs: number;
+  /** Undefined for one that waits after trouble. */
+  readonly band: Band | undefined;
+}
+
 export class HostSchedule {
   /** By band; those of hosts in trouble and under review are numbered beside them. */
   readonly #heaps: readonly IndexedHeap[];
@@ -95,6 +104,18 @@ export class HostSchedule {
   /** Hosts that may be asked now, counted up to DUE_COUNT_MAX. */
   countDue(nowMs: MonotonicMs): number {
     return this.#heaps.reduce((sum, heap) => sum + heap.countAtMost(nowMs, DUE_COUNT_MAX), 0);
+  }
+
+  /** Hosts by the time they may be asked, the first ones of each band and of those in trouble. @param countMax of each, at most some dozens */
+  nextHosts(countMax: number): NextHost[] {
+    return this.#heaps
+      .flatMap((heap, at) =>
+        heap.smallest(countMax).map(([hostKey, atMs]) => ({
+          ...{ hostKey, atMs },
+          band: at === BACKOFF ? undefined : (at as Band),
+        })),
+      )
+      .sort((one, other) => one.atMs - other.atMs);
   }
 
   /** The earliest time any host may be asked; Infinity when none waits. */

@@ -89,6 +89,8 @@ export type ShardCommand =
   | { readonly kind: 'inject-urls'; readonly urls: readonly InjectedUrl[] }
   | { readonly kind: 'pause-all' }
   | { readonly kind: 'resume-all' }
+  /** Nothing is asked at an address, or, resumed, something is again. Spelled as the resolver spells addresses. */
+  | { readonly kind: 'pause-address'; readonly address: string; readonly isPaused: boolean }
   /** Hand everything staged over now. */
   | { readonly kind: 'checkpoint' }
   /** Start no more requests; report `drained` once nothing is in flight and everything is committed. */

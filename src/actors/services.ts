@@ -20,6 +20,7 @@ import type {
   RoutedLink,
   ShardMessage,
 } from './messages.ts';
+import type { OperatorSettings } from './operator-settings.ts';
 import type { ResolvePort } from './ports.ts';
 import type { Residency } from './residency.ts';
 import type { StagedReader } from './staged-reader.ts';
@@ -97,6 +98,8 @@ export interface HostServices {
   /** What this node may fetch now. */
   readonly tenures: TenureBook;
   readonly addresses: AddressBudget;
+  /** What an operator has set while the crawl runs. */
+  readonly settings: OperatorSettings;
   readonly networks: NetworkBackoff;
   readonly pages: PageAllowance;
   readonly seen: SeenSet;

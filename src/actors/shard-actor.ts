@@ -195,6 +195,9 @@ export class ShardActor implements Actor<ShardMessage> {
         this.#paused = false;
         this.#queuePump();
         break;
+      case 'pause-address':
+        this.#ports.settings.pauseAddress(message.address, message.isPaused);
+        break;
       case 'drain':
         this.#draining = true;
         break;

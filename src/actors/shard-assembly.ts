@@ -21,6 +21,7 @@ import { ALWAYS_OURS, TenureBook } from './fetch-tenure.ts';
 import { HostActor } from './host-actor.ts';
 import { LinkRouter } from './link-router.ts';
 import type { HostMessage, HostPlaceIdentity, ShardMessage } from './messages.ts';
+import { OperatorSettings } from './operator-settings.ts';
 import type { GuardedParsePort, ResolvePort } from './ports.ts';
 import type { SeenCheck } from './seen-check.ts';
 import type {
@@ -57,6 +58,7 @@ export interface ShardMeans
     ShardPorts,
     | 'router'
     | 'partitionOf'
+    | 'settings'
     | 'offerHost'
     | 'activeHosts'
     | 'restHosts'
@@ -123,6 +125,7 @@ export function assembleShard(
     domains,
     count: (name) => running().stage.count(name),
   });
+  const settings = new OperatorSettings();
   let services: HostServices | undefined;
   const names = new Map<HostKey, HostPlaceIdentity>();
   const identityOf = (hostKey: HostKey): HostPlaceIdentity => {
@@ -165,6 +168,7 @@ export function assembleShard(
     router,
     remote: means.remote,
     partitionOf: (hostKey) => partitionOf(hostKey, plan.partitions),
+    settings,
     offerHost: (host, message) => {
       if (typeof host === 'bigint') return hosts.offer(host, message);
       if (!hosts.isActive(host.hostKey)) names.set(host.hostKey, host);
@@ -210,6 +214,7 @@ export function assembleShard(
     mayReturn: (host, urlKey) => self.remote?.moved.mayReturn(host, urlKey) ?? false,
     isDoneAlready: (host, urlKey) => self.remote?.moved.isDone(host, urlKey) ?? false,
     addresses: means.addresses,
+    settings,
     networks: means.networks,
     notice: means.notice,
     pages: means.pages,

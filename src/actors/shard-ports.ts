@@ -5,6 +5,7 @@ import type { SimhashIndex } from '../domain/simhash-index.ts';
 import type { BandWeights } from './host-schedule.ts';
 import type { LinkRouter } from './link-router.ts';
 import type { HostMessage, HostPlaceIdentity, ShardPeerMessage } from './messages.ts';
+import type { OperatorSettings } from './operator-settings.ts';
 import type { ParsingPorts } from './page-parsing.ts';
 import type { CheckpointPort, FetchPort, StateReader, StorageEvent } from './ports.ts';
 import type { RemotePorts } from './remote-shard.ts';
@@ -47,6 +48,7 @@ export interface ShardPorts extends ParsingPorts {
   /** The rest of the cluster; undefined on one machine. */
   readonly remote: RemotePorts | undefined;
   partitionOf(hostKey: HostKey): PartitionIndex;
+  readonly settings: OperatorSettings;
   /** Delivers to a host actor, waking it up. False when it cannot take the message now. */
   offerHost(host: HostPlaceIdentity | HostKey, message: HostMessage): boolean;
   /** Name resolutions whose answer is awaited. */

@@ -26,12 +26,12 @@ import { openCrawl, type PreparedCrawl } from './open-crawl.ts';
 import { ourBug } from './our-bug.ts';
 import { NETWORK_ROWS } from './shard-networks.ts';
 import type { RemoteSeat } from './shard-remote.ts';
+import { ShardQuestions } from './shard-questions.ts';
 import { ShardWatch } from './shard-watch.ts';
 import { meshOf } from './thread-mesh.ts';
 import type {
   FromShardThread,
   ShardLoad,
-  ShardQuery,
   ShardThreadPlan,
   SharedMemories,
   ToShardThread,
@@ -98,7 +98,8 @@ export class CrawlProcess {
   readonly #filter: FilterKeeper;
   readonly #watch: ShardWatch;
   readonly #shards: Shard[] = [];
-  readonly #answers = new Map<number, (answer: unknown) => void>();
+  /** Questions of operators to single shards. */
+  readonly questions = new ShardQuestions((shard, message) => this.#send(shard, message));
   readonly #statusAnswers = new Map<number, () => void>();
   #nextId = 1;
   #ending = false;
@@ -240,22 +241,6 @@ export class CrawlProcess {
     return this.news();
   }
 
-  /** Asks one shard a read-only question; undefined when it does not answer within the time. */
-  ask(shard: number, query: ShardQuery, timeoutMs = 4_000): Promise<unknown> {
-    const id = this.#nextId++;
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.#answers.delete(id);
-        resolve(undefined);
-      }, timeoutMs);
-      this.#answers.set(id, (answer) => {
-        clearTimeout(timer);
-        resolve(answer);
-      });
-      this.#send(shard, { kind: 'inspect', id, query });
-    });
-  }
-
   /** Checkpoints and ends everything; requests in flight get `graceMs`. Returns when the data directory is closed. */
   async stop(graceMs: number): Promise<void> {
     if (this.#ending) return;
@@ -340,8 +325,10 @@ export class CrawlProcess {
         this.#options.noticed(message.notice);
         return;
       case 'inspected':
-        this.#answers.get(message.id)?.(message.answer);
-        this.#answers.delete(message.id);
+        this.questions.answered(message.id, message.answer);
+        return;
+      case 'traced':
+        this.questions.traced(message.id, message.event);
         return;
       case 'storage-failed':
         // The storage thread has told the main thread itself, with the directory's name.

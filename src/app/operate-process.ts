@@ -1,6 +1,7 @@
 // Carries an operator's acts out on a crawling process (DESIGN.md §10): each becomes a message to the shard that owns the matter, so nothing
 // is changed behind an actor's back. The caller writes every act to the operations log, done or refused.
 
+import { isIP, SocketAddress } from 'node:net';
 import type { HostOperation } from '../actors/messages.ts';
 import { wallMs } from '../base/units.ts';
 import { RETRY_AFTER_MAX_MS } from '../domain/politeness.ts';
@@ -12,6 +13,13 @@ import { readSeed } from './seeds.ts';
 
 /** URLs taken by one `inject`. */
 const INJECT_MAX = 10_000;
+
+/** What a crawl on one machine says to verbs that need another. */
+const ONE_NODE = {
+  move: 'this crawl runs on one node: there is none to move a partition to',
+  drain:
+    'this crawl runs on one node: there is none to hand its partitions to; `pause all` starts no more requests, SIGTERM ends it in order',
+} as const;
 
 export async function operateProcess(
   operated: OperatedCrawl,
@@ -59,7 +67,9 @@ export async function operateProcess(
       return done(`log level ${operation.level}`);
     case 'move':
     case 'drain':
-      return refused('unsupported', 'this crawl runs on one machine: nothing can be moved');
+      return (
+        operated.cluster?.operate(operation) ?? refused('unsupported', ONE_NODE[operation.kind])
+      );
   }
 }
 
@@ -73,7 +83,7 @@ function pause(operated: OperatedCrawl, target: PauseTarget): Answer<{ readonly 
       toHost(operated, target.host, { kind: 'pause', forMs: RETRY_AFTER_MAX_MS });
       return done(`${target.host} is paused until resumed, a day at most`);
     case 'ip':
-      return refused('unsupported', 'this version pauses hosts, not addresses');
+      return pauseAddress(operated, target.address, true);
   }
 }
 
@@ -87,8 +97,25 @@ function resume(operated: OperatedCrawl, target: PauseTarget): Answer<{ readonly
       toHost(operated, target.host, { kind: 'resume' });
       return done(`${target.host} may be asked again, in its gap`);
     case 'ip':
-      return refused('unsupported', 'this version pauses hosts, not addresses');
+      return pauseAddress(operated, target.address, false);
   }
+}
+
+/** Hosts know their addresses as the resolver spells them, so the operator's spelling is brought to that form. */
+function pauseAddress(
+  operated: OperatedCrawl,
+  text: string,
+  isPaused: boolean,
+): Answer<{ readonly text: string }> {
+  const version = isIP(text);
+  if (version === 0) return refused('usage', `${text} is no IP address`);
+  const address = new SocketAddress({ address: text, family: version === 6 ? 'ipv6' : 'ipv4' });
+  operated.crawl.commandAll({ kind: 'pause-address', address: address.address, isPaused });
+  return done(
+    isPaused
+      ? `hosts at ${address.address} are asked nothing until \`resume ip\`; what is in flight ends`
+      : `hosts at ${address.address} are asked again within 5 s, in their gaps`,
+  );
 }
 
 function inject(

@@ -13,11 +13,15 @@ import {
   type Operator,
   type PlacedActorRow,
   refused,
+  type TraceBounds,
+  type TraceEvent,
 } from '../ops/operator.ts';
 import type { CrawlOverview } from '../ops/overview.ts';
 import type * as Reports from '../ops/reports.ts';
 import type { DeadLetter } from '../runtime/dead-letters.ts';
 import type { TopOrder } from '../runtime/inspection.ts';
+import type { SlowTurnRecord } from '../runtime/turn-records.ts';
+import { profileThread } from './cpu-profile.ts';
 import type { CrawlProcess } from './crawl-process.ts';
 import { explainUrl } from './explain-url.ts';
 import { frontReport } from './front-report.ts';
@@ -27,7 +31,9 @@ import { operateProcess } from './operate-process.ts';
 import { overviewOf } from './process-overview.ts';
 import type { CrawlReading } from './read-crawl.ts';
 import { placeOfHost } from './read-crawl.ts';
+import type { NextHostRow } from './shard-inspection.ts';
 import type { ShardQuery } from './thread-plan.ts';
+import { traceShards } from './trace-shards.ts';
 import { urlReport } from './url-report.ts';
 
 /** What an operator acts on. */
@@ -38,8 +44,18 @@ export interface OperatedCrawl {
   readonly setLogLevel: (level: string) => void;
   /** Reads the operator's lists again. @returns what was read, a sentence each */
   readonly reload: () => Promise<readonly string[]>;
+  /** The other nodes; undefined for a crawl on one machine. */
+  readonly cluster?: ClusterOperator;
   /** What the crawl is doing, for `overview`. */
   readonly state: { paused: boolean; stopping: boolean };
+}
+
+/** What an operator may ask of, and do to, the division of a crawl among nodes. No method rejects. */
+export interface ClusterOperator {
+  leases(limits: AskLimits): Promise<Answer<readonly Reports.LeaseLine[]>>;
+  operate(
+    operation: Extract<Operation, { readonly kind: 'move' | 'drain' }>,
+  ): Promise<Answer<{ readonly text: string }>>;
 }
 
 export class ProcessOperator implements Operator {
@@ -81,8 +97,20 @@ export class ProcessOperator implements Operator {
     return answered((found.answer as string[]).slice(0, limits.rowsMax));
   }
 
-  async trace(): Promise<Answer<{ readonly events: number }>> {
-    return refused('unsupported', 'this version does not trace single actors');
+  async trace(
+    actor: string,
+    bounds: TraceBounds,
+    tell: (event: TraceEvent) => void,
+  ): Promise<Answer<{ readonly events: number }>> {
+    const place = this.#placeOfActor(actor);
+    const shards = place.shard === undefined ? await this.#shardsOf(place.path) : [place.shard];
+    if (shards.length === 0) return noActor(actor);
+    const events = await traceShards(this.#operated.crawl.questions, shards, {
+      ...bounds,
+      actor: place.path,
+      tell,
+    });
+    return answered({ events });
   }
 
   async host(host: string, limits: AskLimits): Promise<Answer<Reports.HostReport>> {
@@ -109,8 +137,11 @@ export class ProcessOperator implements Operator {
   }
 
   async front(limits: AskLimits): Promise<Answer<Reports.FrontReport>> {
-    const news = await this.#operated.crawl.refresh();
-    return answered(frontReport(this.#operated, news, limits.rowsMax));
+    const overview = await overviewOf(this.#operated);
+    const limit = Math.min(limits.rowsMax, NEXT_HOSTS_MAX);
+    const next = await this.#askAll({ kind: 'next-hosts', limit }, limits);
+    const { reading } = this.#operated;
+    return answered(frontReport(overview, reading, next as (NextHostRow[] | undefined)[], limit));
   }
 
   async deadLetters(limits: AskLimits): Promise<Answer<readonly DeadLetter[]>> {
@@ -121,8 +152,13 @@ export class ProcessOperator implements Operator {
     return answered(letters.sort((one, other) => other.at - one.at).slice(0, limits.rowsMax));
   }
 
-  async slowlog(): Promise<Answer<readonly Reports.SlowTurn[]>> {
-    return refused('unsupported', 'this version keeps no log of slow turns; see `top busy`');
+  async slowlog(limits: AskLimits): Promise<Answer<readonly Reports.SlowTurn[]>> {
+    const answers = await this.#askAll({ kind: 'slow-turns' }, limits);
+    const turns = answers.flatMap((answer, shard) =>
+      ((answer as SlowTurnRecord[] | undefined) ?? []).map((turn) => ({ ...turn, shard })),
+    );
+    const longest = turns.sort((one, other) => other.turnMs - one.turnMs);
+    return answered(longest.slice(0, limits.rowsMax));
   }
 
   async config(): Promise<Answer<Readonly<Record<string, unknown>>>> {
@@ -136,8 +172,14 @@ export class ProcessOperator implements Operator {
     return answered([own, ...shards]);
   }
 
-  async cpuProfile(): Promise<Answer<Reports.CpuReport>> {
-    return refused('unsupported', 'profile with: node --cpu-prof cluster.js …');
+  async cpuProfile(seconds: number, limits: AskLimits): Promise<Answer<Reports.CpuReport>> {
+    const timeoutMs = seconds * 1_000 + limits.timeoutMs;
+    const [own, shards] = await Promise.all([
+      profileThread('main', seconds),
+      this.#askAll({ kind: 'cpu', seconds }, { ...limits, timeoutMs }),
+    ]);
+    const hottest = [own, ...(shards as (typeof own | undefined)[])].flatMap((one) => one ?? []);
+    return answered({ seconds, hottest });
   }
 
   async robots(host: string, _limits: AskLimits): Promise<Answer<readonly Reports.RobotsReport[]>> {
@@ -200,8 +242,17 @@ export class ProcessOperator implements Operator {
     return answered([{ of: `URLs of ${host}`, used: row.counts.discovered, limit: 0 }]);
   }
 
-  async leases(): Promise<Answer<readonly Reports.LeaseLine[]>> {
-    return refused('unsupported', 'this crawl runs on one machine: it holds no leases');
+  async leases(limits: AskLimits): Promise<Answer<readonly Reports.LeaseLine[]>> {
+    const { cluster, reading, shardOf } = this.#operated;
+    if (cluster !== undefined) return cluster.leases(limits);
+    // Alone, a crawl owns all of itself for as long as it holds the directory's lock.
+    const count = Math.min(reading.store.identity.partitions, limits.rowsMax);
+    return answered(
+      Array.from({ length: count }, (_, partition) => ({
+        ...{ partition, node: 'local', thread: shardOf(partition) },
+        ...{ epoch: 0, expiresInMs: Number.POSITIVE_INFINITY },
+      })),
+    );
   }
 
   operate(operation: Operation, _limits: AskLimits): Promise<Answer<{ readonly text: string }>> {
@@ -209,7 +260,7 @@ export class ProcessOperator implements Operator {
   }
 
   #ask(shard: number, query: ShardQuery, limits: AskLimits): Promise<unknown> {
-    return this.#operated.crawl.ask(shard, query, limits.timeoutMs);
+    return this.#operated.crawl.questions.ask(shard, query, limits.timeoutMs);
   }
 
   #askAll(query: ShardQuery, limits: AskLimits): Promise<unknown[]> {
@@ -228,20 +279,45 @@ export class ProcessOperator implements Operator {
     return answered(rows);
   }
 
-  /** Actors are named by their host for people: `host:example.com` is the actor `host:<key>`. */
+  /** The actor as one of the shards has it; the first, when several have one of that name. */
   async #findActor(
     actor: string,
     kind: 'state' | 'mailbox',
     limits: AskLimits,
   ): Promise<{ readonly shard: number; readonly answer: unknown } | undefined> {
-    const named = /^host:(.*[^0-9].*)$/.exec(actor)?.[1];
-    const path =
-      named === undefined ? actor : `host:${placeOfHost(this.#operated.reading, named).hostKey}`;
+    const { shard, path } = this.#placeOfActor(actor);
+    if (shard !== undefined) {
+      const answer = await this.#ask(shard, { kind, actor: path }, limits);
+      return answer === undefined ? undefined : { shard, answer };
+    }
     const answers = await this.#askAll({ kind, actor: path }, limits);
-    const shard = answers.findIndex((answer) => answer !== undefined);
-    return shard === -1 ? undefined : { shard, answer: answers[shard] };
+    const found = answers.findIndex((answer) => answer !== undefined);
+    return found === -1 ? undefined : { shard: found, answer: answers[found] };
+  }
+
+  /** For people: `host:example.com` is the actor `host:<key>` of the shard that owns it, and `1/shard` the actor `shard` of shard 1. */
+  #placeOfActor(actor: string): { readonly shard: number | undefined; readonly path: string } {
+    const { crawl, reading, shardOf } = this.#operated;
+    const placed = /^(\d{1,4})\/(.+)$/.exec(actor);
+    const path = placed?.[2] ?? actor;
+    const shard = placed === null ? undefined : Math.min(Number(placed[1]), crawl.shards - 1);
+    const host = /^host:(.*[^0-9].*)$/.exec(path)?.[1];
+    if (host === undefined) return { shard, path };
+    const { hostKey, partition } = placeOfHost(reading, host);
+    return { shard: shardOf(partition), path: `host:${hostKey}` };
+  }
+
+  async #shardsOf(path: string): Promise<number[]> {
+    const limits = { timeoutMs: SEARCH_MS, rowsMax: 1 };
+    const answers = await this.#askAll({ kind: 'state', actor: path }, limits);
+    return answers.flatMap((answer, shard) => (answer === undefined ? [] : [shard]));
   }
 }
+
+/** Hosts next in turn that `front` tells. */
+const NEXT_HOSTS_MAX = 20;
+/** Time to find out where an actor lives, milliseconds. */
+const SEARCH_MS = 2_000;
 
 const AMOUNTS: Readonly<Record<TopOrder, (row: PlacedActorRow) => number>> = {
   mailbox: (row) => row.mailbox,

@@ -2,8 +2,9 @@
 // last words and the storage thread's figures.
 
 import { statfsSync } from 'node:fs';
+import { RESPONSE_BOUNDS_MS, type ResponseCounts } from '../actors/response-times.ts';
 import { VERSION } from '../base/version.ts';
-import type { CrawlOverview, ShardOverview } from '../ops/overview.ts';
+import type { CrawlOverview, DurationHistogram, ShardOverview } from '../ops/overview.ts';
 import type { ShardNews } from './crawl-process.ts';
 import { withPrefix } from './crawl-report.ts';
 import { memoryParts } from './process-memory.ts';
@@ -34,7 +35,7 @@ export async function overviewOf(operated: OperatedCrawl): Promise<CrawlOverview
     failures: withPrefix(counters, 'failures.'),
     retries: withPrefix(counters, 'retries.'),
     skipped: withPrefix(counters, 'skipped.'),
-    responseMs: undefined,
+    responseMs: responsesOf(news),
     queuedByBand: [
       waitingIn(count('queued.0')),
       waitingIn(count('queued.1')),
@@ -67,6 +68,20 @@ export async function overviewOf(operated: OperatedCrawl): Promise<CrawlOverview
   };
 }
 
+function responsesOf(news: readonly ShardNews[]): DurationHistogram {
+  const responses = news.map(({ load }) => load.responses);
+  const add = (of: (one: ResponseCounts) => number): number =>
+    responses.reduce((sum, one) => sum + of(one), 0);
+  const buckets = RESPONSE_BOUNDS_MS.length + 1;
+  return {
+    boundsMs: RESPONSE_BOUNDS_MS,
+    counts: Array.from({ length: buckets }, (_, bucket) =>
+      add(({ counts }) => counts[bucket] ?? 0),
+    ),
+    sumMs: add(({ sumMs }) => sumMs),
+  };
+}
+
 function waitingIn(count: number): number {
   return Math.max(count, 0);
 }
@@ -76,7 +91,8 @@ function shardOverview({ status, load }: ShardNews): ShardOverview {
     shard: status.shard,
     inFlight: status.inFlight,
     hostsReady: status.due,
-    hostsWaiting: status.waiting.reduce((all, hosts) => all + hosts),
+    // The schedule counts those that are due among those that wait.
+    hostsWaiting: Math.max(status.waiting.reduce((all, hosts) => all + hosts) - status.due, 0),
     hostsBackingOff: status.backingOff,
     hostsActive: load.hostsActive,
     parseBacklog: status.parseBacklog,

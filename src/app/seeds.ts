@@ -6,9 +6,9 @@ import { createReadStream } from 'node:fs';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import { CrawlError } from '../base/errors.ts';
+import { LineSplitter } from '../base/line-splitter.ts';
 import { canonicalize, type RejectionReason } from '../domain/canonical-url.ts';
 import { resolveDocument } from '../domain/resolve-url.ts';
-import { LineSplitter } from '../base/line-splitter.ts';
 
 /** A seed as it will be requested, or why it is none (continues "is"). */
 export type Seed = { readonly url: string } | { readonly problem: string };

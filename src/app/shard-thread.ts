@@ -32,13 +32,14 @@ import { openCheckpointClient, type ShardStorage } from '../storage/open-client.
 import { SeenStore } from '../storage/seen-store.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
 import { isShardPeerMessage } from './peer-messages.ts';
-import { answerQuery } from './shard-inspection.ts';
+import { answerQuery, ShardTraces } from './shard-inspection.ts';
 import { ShardNetworks } from './shard-networks.ts';
 import { ShardOptOut } from './shard-opt-out.ts';
 import { fetchLimitsOf, recrawlPolicyOf, shardPlanOf, shardRing } from './shard-plan.ts';
 import { ShardRemote } from './shard-remote.ts';
 import type {
   FromShardThread,
+  ShardQuery,
   ShardThreadGift,
   ShardThreadPlan,
   ToShardThread,
@@ -156,6 +157,15 @@ async function start(plan: ShardThreadPlan): Promise<void> {
     report({ kind: 'finished' });
     control.close();
   };
+  const traces = new ShardTraces(driver.dispatcher, (id, event) =>
+    report({ kind: 'traced', id, event }),
+  );
+  const inspected = async (id: number, query: ShardQuery): Promise<void> => {
+    const asked = answerQuery(driver.dispatcher, shard, query, driver);
+    // An operator's question that cannot be answered harms nobody: undefined is read as such.
+    const answer = await Promise.resolve(asked).catch(() => undefined);
+    report({ kind: 'inspected', id, answer });
+  };
   control.on('message', (message: ToShardThread) => {
     switch (message.kind) {
       case 'command':
@@ -177,11 +187,13 @@ async function start(plan: ShardThreadPlan): Promise<void> {
         finish(shard, message.graceMs, end);
         return;
       case 'inspect':
-        report({
-          kind: 'inspected',
-          id: message.id,
-          answer: answerQuery(driver.dispatcher, shard, message.query, driver),
-        });
+        void inspected(message.id, message.query);
+        return;
+      case 'trace':
+        traces.begin(message.id, message.actor, message.eventsMax);
+        return;
+      case 'end-trace':
+        traces.end(message.id);
         return;
       default:
         unreachable(message);
@@ -203,6 +215,7 @@ async function start(plan: ShardThreadPlan): Promise<void> {
       busyMs: driver.busyMs,
       remoteActivity: remote?.activity ?? 0,
       deadLetters: driver.dispatcher.deadLetters.count,
+      responses: shard.shard.gate.responseTimes.counts(),
     };
   };
   onThreadStop(() => finish(shard, 0, end));

@@ -3,6 +3,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ShardCommand } from '../actors/messages.ts';
 import type { StorageEvent } from '../actors/ports.ts';
+import type { ResponseCounts } from '../actors/response-times.ts';
 import type { HostNotice } from '../actors/services.ts';
 import type { ShardStatus } from '../actors/shard-ports.ts';
 import type { CrawlConfig } from '../config/options.ts';
@@ -12,6 +13,7 @@ import type { TopOrder } from '../runtime/inspection.ts';
 import type { ClockAnchor } from '../runtime/real-clock.ts';
 import type { AllowanceMemory } from '../runtime/shared-allowance.ts';
 import type { BudgetMemory } from '../runtime/shared-budget.ts';
+import type { TracedMessage } from '../runtime/turn-records.ts';
 import type { SeenRunEntry } from '../storage/seen-merge.ts';
 import type { RemoteSeat } from './shard-remote.ts';
 
@@ -80,7 +82,15 @@ export type ToShardThread =
   /** Finish: abort what is in flight after `graceMs`, commit, close, end the thread. */
   | { readonly kind: 'finish'; readonly graceMs: number }
   /** A question of an operator; answered by `inspected` with the same id. */
-  | { readonly kind: 'inspect'; readonly id: number; readonly query: ShardQuery };
+  | { readonly kind: 'inspect'; readonly id: number; readonly query: ShardQuery }
+  /** Tell what an actor handles, by `traced` with the same id, until `end-trace`. */
+  | {
+      readonly kind: 'trace';
+      readonly id: number;
+      readonly actor: string;
+      readonly eventsMax: number;
+    }
+  | { readonly kind: 'end-trace'; readonly id: number };
 
 /** Read-only questions about a shard. */
 export type ShardQuery =
@@ -91,6 +101,9 @@ export type ShardQuery =
   | { readonly kind: 'state'; readonly actor: string }
   | { readonly kind: 'mailbox'; readonly actor: string }
   | { readonly kind: 'heap' }
+  | { readonly kind: 'slow-turns' }
+  | { readonly kind: 'next-hosts'; readonly limit: number }
+  | { readonly kind: 'cpu'; readonly seconds: number }
   | { readonly kind: 'dead-letters' };
 
 /** From a shard to the main thread. */
@@ -104,6 +117,7 @@ export type FromShardThread =
   | { readonly kind: 'recovered'; readonly hosts: number }
   | { readonly kind: 'noticed'; readonly notice: HostNotice }
   | { readonly kind: 'inspected'; readonly id: number; readonly answer: unknown }
+  | { readonly kind: 'traced'; readonly id: number; readonly event: TracedMessage }
   | {
       readonly kind: 'storage-failed';
       readonly event: Extract<StorageEvent, { kind: 'storage-failed' }>;
@@ -134,4 +148,5 @@ export interface ShardLoad {
   readonly remoteActivity: number;
   readonly busyMs: number;
   readonly deadLetters: number;
+  readonly responses: ResponseCounts;
 }

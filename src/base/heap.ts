@@ -140,6 +140,28 @@ export class IndexedHeap<Key extends bigint | number = bigint> {
     return count;
   }
 
+  /** The first entries in the order they would leave, at most `countMax`. Costs O(countMax²), whatever the size of the heap. */
+  smallest(countMax: number): [Key, number][] {
+    const found: [Key, number][] = [];
+    const open = this.#count === 0 ? [] : [0];
+    while (found.length < countMax && open.length > 0) {
+      let best = 0;
+      for (let at = 1; at < open.length; at += 1) {
+        if (this.#priorityAt(open, at) < this.#priorityAt(open, best)) best = at;
+      }
+      const [position = 0] = open.splice(best, 1);
+      found.push([this.#keyAt(position), this.#priorities[position] as number]);
+      for (const child of [2 * position + 1, 2 * position + 2]) {
+        if (child < this.#count) open.push(child);
+      }
+    }
+    return found;
+  }
+
+  #priorityAt(positions: readonly number[], at: number): number {
+    return this.#priorities[positions[at] as number] as number;
+  }
+
   /** Every entry in heap order (not sorted). The heap must not change meanwhile. */
   *entries(): IterableIterator<[Key, number]> {
     for (let position = 0; position < this.#count; position++) {

@@ -84,10 +84,14 @@ export interface FrontReport {
   readonly bands: readonly {
     readonly band: number;
     readonly weight: number;
-    readonly hosts: number;
     readonly urls: number;
   }[];
   readonly hostsReady: number;
+  readonly hostsWaiting: number;
+  readonly hostsBackingOff: number;
+  /** See overview-rates.ts, `frontReach`. */
+  readonly hostsAtHand: number;
+  readonly requestsPerSecondMax: number;
   /** Hosts that would keep every slot busy (overview-rates.ts, `frontReach`). */
   readonly hostsNeeded: number;
   /** One sentence: what limits the rate now. */
@@ -96,6 +100,7 @@ export interface FrontReport {
   readonly next: readonly {
     readonly host: string;
     readonly shard: number;
+    /** 1 … 3; 0 for one that waits after trouble. */
     readonly band: number;
     readonly inMs: number;
     readonly reason: string;
@@ -105,8 +110,11 @@ export interface FrontReport {
 /** A turn of an actor that took long. */
 export interface SlowTurn {
   readonly at: number;
+  readonly shard: number;
   readonly actor: string;
+  /** Kind of the last message of the turn, and how many it handled. */
   readonly kind: string;
+  readonly messages: number;
   readonly turnMs: number;
 }
 
@@ -172,6 +180,8 @@ export interface BudgetReport {
 export interface LeaseLine {
   readonly partition: number;
   readonly node: string;
+  /** Crawl thread of that node; undefined where only the node is known. */
+  readonly thread?: number;
   readonly epoch: number;
   readonly expiresInMs: number;
 }

@@ -6,6 +6,7 @@ import { DomainAccounts } from '../../../src/actors/domain-accounts.ts';
 import { FetchGate } from '../../../src/actors/fetch-gate.ts';
 import { ALWAYS_OURS, TenureBook } from '../../../src/actors/fetch-tenure.ts';
 import type { HostPlaceIdentity } from '../../../src/actors/messages.ts';
+import { OperatorSettings } from '../../../src/actors/operator-settings.ts';
 import type { DeniedCheckpoint } from '../../../src/actors/ports.ts';
 import type { HostNotice, HostServices } from '../../../src/actors/services.ts';
 import { StagedReader } from '../../../src/actors/staged-reader.ts';
@@ -79,6 +80,7 @@ export function lendServices(
     mayReturn: () => false,
     isDoneAlready: () => false,
     addresses: { tryTake: () => ({ kind: 'taken' }), release: () => {} },
+    settings: new OperatorSettings(),
     networks: { networkOf: () => undefined, factorOf: () => 1, heard: () => {} },
     notice: (notice) => notices.push(notice),
     pages: { tryReserve: () => true, settle: () => {} },

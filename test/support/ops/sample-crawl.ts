@@ -103,12 +103,13 @@ export class SampleCrawl implements Operator {
     const bands = [6, 3, 1].map((weight, band) => ({
       band,
       weight,
-      hosts: 100 - band,
       urls: 4_000,
     }));
     const next = [{ host: 'www.example.org', shard: 0, band: 0, inMs: 412, reason: 'gap' }];
     const limitedBy = 'the gaps of its hosts';
-    return this.#reply(() => answered({ bands, hostsReady: 30, hostsNeeded: 90, limitedBy, next }));
+    const hosts = { hostsReady: 30, hostsWaiting: 50, hostsBackingOff: 2, hostsAtHand: 80 };
+    const rates = { hostsNeeded: 90, requestsPerSecondMax: 70, limitedBy };
+    return this.#reply(() => answered({ bands, ...hosts, ...rates, next }));
   }
 
   deadLetters(): ReturnType<Operator['deadLetters']> {
@@ -117,7 +118,10 @@ export class SampleCrawl implements Operator {
   }
 
   slowlog(): ReturnType<Operator['slowlog']> {
-    const turn = { at: 1_750_000_000_500, actor: 'shard-0', kind: 'parse-next', turnMs: 31.25 };
+    const turn = {
+      ...{ at: 1_750_000_000_500, shard: 0, actor: 'shard', kind: 'parse-next' },
+      ...{ messages: 1, turnMs: 31.25 },
+    };
     return this.#reply(() => answered([turn]));
   }
 

@@ -4,6 +4,7 @@ import xxhash from 'xxhash-wasm';
 import { DomainAccounts } from '../../../src/actors/domain-accounts.ts';
 import { LinkRouter } from '../../../src/actors/link-router.ts';
 import type { HostMessage } from '../../../src/actors/messages.ts';
+import { OperatorSettings } from '../../../src/actors/operator-settings.ts';
 import type { UnparsedPage } from '../../../src/actors/ports.ts';
 import { SeenCheck } from '../../../src/actors/seen-check.ts';
 import { ShardActor } from '../../../src/actors/shard-actor.ts';
@@ -84,6 +85,7 @@ function runningShard(unparsed: readonly UnparsedPage[] = []) {
         offered.push({ host: key, message });
         return true;
       },
+      settings: new OperatorSettings(),
       resolvesPending: () => 0,
       restHosts: () => {},
       remote: undefined,

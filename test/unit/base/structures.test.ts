@@ -103,3 +103,13 @@ test('IndexedHeap stays within 41 bytes an entry at 50,000 entries', () => {
   }
   ok(heap.bytes / heap.size <= 41, `${heap.bytes / heap.size} bytes an entry`);
 });
+
+test('IndexedHeap.smallest gives the first entries in the order they would leave, and leaves them', () => {
+  const heap = new IndexedHeap();
+  for (let at = 0; at < 500; at += 1) heap.push(BigInt(at), (at * 7_919) % 501);
+  const first = heap.smallest(30);
+  strictEqual(heap.size, 500);
+  strictEqual(heap.smallest(1_000).length, 500);
+  for (const [key] of first) strictEqual(heap.pop(), key);
+  strictEqual(new IndexedHeap().smallest(5).length, 0);
+});
