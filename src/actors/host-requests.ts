@@ -146,7 +146,7 @@ export class HostRequests {
     }
     const { endedMs, startedMs } = outcome;
     const responseMs = outcome.kind === 'response' ? outcome.responseMs : endedMs - startedMs;
-    services.gate.responseTimes.add(responseMs);
+    this.#owner.services.gate.responseTimes.add(responseMs);
     pace.succeeded(endedMs, responseMs);
     if (verdict.retryAfterMs > 0) pace.pause(outcome.endedMs, verdict.retryAfterMs);
   }
