@@ -189,11 +189,9 @@ export class ShardActor implements Actor<ShardMessage> {
         this.#inject(message.urls);
         break;
       case 'pause-all':
-        this.#paused = true;
-        break;
       case 'resume-all':
-        this.#paused = false;
-        this.#queuePump();
+        this.#paused = message.kind === 'pause-all';
+        if (!this.#paused) this.#queuePump();
         break;
       case 'pause-address':
         this.#ports.settings.pauseAddress(message.address, message.isPaused);
@@ -335,8 +333,6 @@ export class ShardActor implements Actor<ShardMessage> {
     this.#wakeAtMs = atMs;
     this.#wakeTimer = this.#context.after(atMs - now, { kind: 'wake' });
   }
-
-  // -------------------------------------------------------------------------------------------------------- steps 10 to 12
 
   #storageEvent(event: StorageEvent): void {
     switch (event.kind) {

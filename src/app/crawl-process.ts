@@ -25,8 +25,8 @@ import { FilterKeeper } from './filter-keeper.ts';
 import { openCrawl, type PreparedCrawl } from './open-crawl.ts';
 import { ourBug } from './our-bug.ts';
 import { NETWORK_ROWS } from './shard-networks.ts';
-import type { RemoteSeat } from './shard-remote.ts';
 import { ShardQuestions } from './shard-questions.ts';
+import type { RemoteSeat } from './shard-remote.ts';
 import { ShardWatch } from './shard-watch.ts';
 import { meshOf } from './thread-mesh.ts';
 import type {

@@ -5,7 +5,7 @@ import { HostPace } from '../../../src/actors/host-pace.ts';
 import { HostRobots } from '../../../src/actors/host-robots.ts';
 import type { HostOperation } from '../../../src/actors/messages.ts';
 import { OperatorSettings } from '../../../src/actors/operator-settings.ts';
-import { monotonicMs } from '../../../src/base/units.ts';
+import { hostKey, monotonicMs, partitionIndex } from '../../../src/base/units.ts';
 
 const POLICY = { minGapMs: 1_000, maxCrawlDelayMs: 30_000, latencyFactor: 0 };
 const NOW = monotonicMs(50_000);
@@ -14,11 +14,16 @@ function host(settings: OperatorSettings, name: string) {
   const pace = HostPace.fresh(POLICY);
   settings.apply(name, pace);
   const operate = (operation: HostOperation): void =>
-    settings.operate(operation, {
-      ...{ host: name, nowMs: NOW, pace },
-      robots: new HostRobots('hostler', 512_000, []),
-      addresses: new HostAddresses(),
-    });
+    settings.operate(
+      operation,
+      {
+        id: { host: name, hostKey: hostKey(1n), partition: partitionIndex(0) },
+        pace,
+        robots: new HostRobots({ productToken: 'hostler', robotsBytesMax: 512_000 }, []),
+        addresses: new HostAddresses(),
+      },
+      NOW,
+    );
   return { pace, operate };
 }
 
