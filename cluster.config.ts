@@ -45,6 +45,11 @@ export default defineConfig({
   // mostly answered 404.
   // wellKnownSitemaps: false,
 
+  // Pages whose URLs differ in numbers only and whose texts read alike, of one host, before further
+  // ones are parked. Fewer save requests on endless calendars and sessions, and cost pages of
+  // catalogues.
+  // alikePagesMax: 1_000,
+
   // URLs of a host to begin with; links from other domains and new content earn more, known content
   // less. Further ones are parked.
   // hostUrls: 10_000,

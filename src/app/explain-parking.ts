@@ -24,7 +24,7 @@ export interface WhyParking {
 
 /** @param year the calendar year, for the calendar trap */
 export function parkingOf(
-  config: Pick<CrawlConfig, 'hostUrls' | 'domainUrls' | 'domainHosts'>,
+  config: Pick<CrawlConfig, 'hostUrls' | 'domainUrls' | 'domainHosts' | 'alikePagesMax'>,
   row: HostRow,
   url: string,
   year: number,
@@ -34,6 +34,7 @@ export function parkingOf(
   const budget = new UrlBudget(worth.tally, {
     ...URL_BUDGET,
     urlsPerHost: config.hostUrls,
+    ordinaryPagesMin: config.alikePagesMax,
     urlsPerDomain: config.domainUrls,
     hostsPerDomain: config.domainHosts,
   });

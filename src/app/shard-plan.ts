@@ -75,6 +75,7 @@ export function shardPlanOf(
       budget: {
         ...URL_BUDGET,
         urlsPerHost: config.hostUrls,
+        ordinaryPagesMin: config.alikePagesMax,
         urlsPerDomain: config.domainUrls,
         hostsPerDomain: config.domainHosts,
       },

@@ -15,6 +15,11 @@ const READY_MS_MAX = 15 * 60_000;
  */
 const HEAP_MIB_BASE = 320;
 const HEAP_MIB_PER_HOST = 20 / 1024;
+/**
+ * Three semi-spaces of 16 MiB, as V8 takes with its own bounds. Derived from the smaller bound it would take 4 MiB, promote what is short-lived,
+ * and mark without end: 1.78 ms CPU a page instead of 1.37 (`npm run bench -- load`).
+ */
+const YOUNG_MIB_MAX = 48;
 
 export class WaitingShard {
   readonly host: ThreadHost;
@@ -28,7 +33,10 @@ export class WaitingShard {
       name: `shard-${shard}`,
       entry: new URL('./shard-thread.js', import.meta.url),
       alarms: new RealAlarms(),
-      resourceLimits: { maxOldGenerationSizeMb: heapMiB },
+      resourceLimits: {
+        maxOldGenerationSizeMb: heapMiB,
+        maxYoungGenerationSizeMb: YOUNG_MIB_MAX,
+      },
       onExit,
     });
     const { port1, port2 } = new MessageChannel();

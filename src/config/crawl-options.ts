@@ -94,6 +94,13 @@ export const SCOPE_OPTIONS = {
       'Ask each site for /sitemap.xml too, which robots.txt need not name; ' +
       'one more request a site, mostly answered 404.',
   }),
+  alikePagesMax: option(integer({ min: 8, max: COUNT_MAX }), 1_000, {
+    group: 'What to crawl',
+    doc:
+      'Pages whose URLs differ in numbers only and whose texts read alike, of one host, before further ones are parked. ' +
+      'Fewer save requests on endless calendars and sessions, and cost pages of catalogues.',
+    unit: 'pages',
+  }),
   hostUrls: option(integer({ min: 1, max: COUNT_MAX }), 10_000, {
     group: 'What to crawl',
     doc:

@@ -30,6 +30,8 @@ export interface ShapeTally extends Tally {
   readonly urls: number;
   /** At least as many as its URLs: a row that takes the place of another inherits its weight (Metwally et al., ICDT 2005). */
   readonly weight: number;
+  /** Pages, of those looked at, that were no copies and yet nothing new: they read like others. */
+  readonly alikePages: number;
   /** Forms of its last two pages (simhash.ts, `form`); 0 for none. A page of the same form differs from them in numbers and ids at most. */
   readonly forms: readonly [number, number];
 }
@@ -53,8 +55,10 @@ export interface UrlBudgetOptions {
   readonly hostsPerDomain: number;
   /** URLs that a trap rule suspects, of one rule, before they need any yield. */
   readonly urlsPerSuspect: number;
-  /** Pages before a yield says anything. */
+  /** Pages of one trap rule before their yield says anything. */
   readonly pagesMin: number;
+  /** The same of a shape that no trap rule suspects, and four times as many of a whole host: templates make honest pages look alike. */
+  readonly ordinaryPagesMin: number;
   /** Share of new content at which the whole budget is earned. */
   readonly yieldFull: number;
   /** Share of new content under which a shape is given up. */
@@ -69,7 +73,10 @@ export interface UrlBudgetOptions {
  * 10,000 URLs is the budget that crawl operators commonly start from (IRLbot, WWW 2008: budgets per pay-level domain, raised by in-links).
  * A third of the URLs of an ordinary host show known content (Bar-Yossef, Keidar, Schonfeld, WWW 2007), so half is a full yield; a shape
  * that shows no more than one new page in ten is no list, and eight pages tell: a list with only half of its pages new would have as few
- * as one among eight in one case of thirty. Where not even the first four show anything new, they are another site's.
+ * as one among eight in one case of thirty. Where not even the first four show anything new, they are another site's. That holds for
+ * copies and errors, and for what a trap rule suspects already. Pages of a shape under no suspicion that only read alike are given 1,000: a
+ * catalogue whose pages differ in a name and a number is a site like another, and what such a shape without end may cost its host is a fortieth
+ * of its first budget.
  */
 export const URL_BUDGET: UrlBudgetOptions = {
   urlsPerHost: 10_000,
@@ -77,6 +84,7 @@ export const URL_BUDGET: UrlBudgetOptions = {
   hostsPerDomain: 500,
   urlsPerSuspect: 4,
   pagesMin: 8,
+  ordinaryPagesMin: 1_000,
   yieldFull: 0.5,
   yieldMin: 0.1,
   urlsPerFreshPage: 4,
@@ -107,11 +115,15 @@ export function earnedBudget(
   options: UrlBudgetOptions = URL_BUDGET,
 ): number {
   const { pages, freshPages, inLinkDomains } = tally;
-  const share = pages < options.pagesMin ? 1 : freshPages / pages / options.yieldFull;
+  const share =
+    pages < WHOLE_HOST * options.ordinaryPagesMin ? 1 : freshPages / pages / options.yieldFull;
   const worth = Math.min(1, Math.max(0.05, share));
   const given = base * (1 + Math.sqrt(inLinkDomains));
   return Math.ceil((given + options.urlsPerFreshPage * freshPages) * worth);
 }
+
+/** A host or domain is more than one shape: it is judged after so many times the pages. */
+const WHOLE_HOST = 4;
 
 type Mutable<Row> = { -readonly [Name in keyof Row]: Row[Name] };
 
@@ -169,13 +181,15 @@ export class UrlBudget {
   }
 
   /** True when a shape shows known content: its URLs are parked, those that wait for their turn too. */
-  isSpent({ shape }: UrlShape): boolean {
+  isSpent({ shape, isSuspect }: UrlShape): boolean {
     const row = this.#row(shape);
     if (row === undefined) return false;
-    const { pages, freshPages } = row;
-    const { pagesMin, yieldMin } = this.#options;
-    if (freshPages === 0) return pages >= pagesMin / 2;
-    return pages >= pagesMin && freshPages <= Math.max(1, pages * yieldMin);
+    const { pages, freshPages, alikePages } = row;
+    const { pagesMin, ordinaryPagesMin, yieldMin } = this.#options;
+    const poorest = Math.max(1, pages * yieldMin);
+    if (pages >= ordinaryPagesMin && freshPages <= poorest) return true;
+    const goodPages = isSuspect ? freshPages : freshPages + alikePages;
+    return goodPages === 0 ? pages >= pagesMin / 2 : pages >= pagesMin && goodPages <= poorest;
   }
 
   /** A suspect has to prove itself: beyond the allowance each URL needs a new page before it, besides the first, which is always new. */
@@ -213,6 +227,7 @@ export class UrlBudget {
     if (page.form !== 0 && page.form !== last) row.forms = [page.form, last];
     row.pages += 1;
     this.#pages += 1;
+    if (!isFresh && page.form !== 0) row.alikePages += 1;
     if (!isFresh) return false;
     row.freshPages += 1;
     this.#freshPages += 1;
@@ -230,6 +245,7 @@ export class UrlBudget {
       row.urls >>= 1;
       row.pages >>= 1;
       row.freshPages = (row.freshPages + 1) >> 1;
+      row.alikePages >>= 1;
     }
   }
 
@@ -241,7 +257,7 @@ export class UrlBudget {
   /** A full table forgets the lightest row, and the new one takes over its weight: a shape with many URLs cannot hide behind many small ones. */
   #newRow(shape: number): Mutable<ShapeTally> {
     const row: Mutable<ShapeTally> = {
-      ...{ shape, urls: 0, weight: 0, pages: 0, freshPages: 0 },
+      ...{ shape, urls: 0, weight: 0, pages: 0, freshPages: 0, alikePages: 0 },
       forms: [0, 0],
     };
     if (this.#shapes.length < this.#options.shapesMax) {

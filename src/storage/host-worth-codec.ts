@@ -23,12 +23,13 @@ export function writeHostWorth(writer: ByteWriter, worth: HostWorthRow): void {
   writer.varint(reviews);
   writer.f64(reviewAt);
   writer.varint(tally.shapes.length);
-  for (const { shape, urls, weight, pages, freshPages, forms } of tally.shapes) {
+  for (const { shape, urls, weight, pages, freshPages, alikePages, forms } of tally.shapes) {
     writer.u32(shape);
     writer.varint(urls);
     writer.varint(weight);
     writer.varint(pages);
     writer.varint(freshPages);
+    writer.varint(alikePages);
     writer.u32(forms[0]);
     writer.u32(forms[1]);
   }
@@ -56,6 +57,7 @@ function readShape(reader: ByteReader): ShapeTally {
     weight: reader.varint(),
     pages: reader.varint(),
     freshPages: reader.varint(),
+    alikePages: reader.varint(),
     forms: [reader.u32(), reader.u32()],
   };
 }

@@ -14,8 +14,13 @@ const DEFINE = "import { defineConfig } from 'hostler/config';\nexport default d
 /** A host whose pages never end. */
 const endless: Answer = (socket, request) => {
   const number = Number(/\d+/.exec(request.path)?.[0] ?? 0);
-  // With its name in it: links of a page seen elsewhere are not followed twice.
-  const body = request.host + links(`/page-${2 * number + 1}`, `/page-${2 * number + 2}`);
+  // With its name in it: links of a page seen elsewhere are not followed twice. With words of its own: the URLs of a host whose pages read
+  // alike are soon parked (its budget shrinks with what it yields).
+  const words = Array.from({ length: 120 }, (_, at) =>
+    Math.abs(Math.imul(number * 131 + at + 1, 2_654_435_761)).toString(36),
+  );
+  const body =
+    request.host + words.join(' ') + links(`/page-${2 * number + 1}`, `/page-${2 * number + 2}`);
   const answer = response('200 OK', 'Content-Type: text/html\r\n', body);
   if (typeof answer === 'function') answer(socket, request);
 };

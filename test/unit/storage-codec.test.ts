@@ -94,7 +94,14 @@ test('host, robots, unparsed, digest, chunk and denied rows survive a round trip
   deepStrictEqual(decodeHostRow(encodeHostRow(row), row.partition), row);
   ok(hostRowHasWork(encodeHostRow(row)));
   const parked = { head: 3, chunkEnd: 3, tail: 4 };
-  const shape = { shape: 2 ** 32 - 1, urls: 9, weight: 300, pages: 7, freshPages: 1 };
+  const shape = {
+    shape: 2 ** 32 - 1,
+    urls: 9,
+    weight: 300,
+    pages: 7,
+    freshPages: 1,
+    alikePages: 2,
+  };
   const forms = [1, 2 ** 32 - 5] as const;
   const tally = {
     urls: 70_000,

@@ -231,7 +231,12 @@ export class SimNode {
         redirectsMax: 10,
         robotsBytesMax: 512_000,
         robotsAskMs: plan.robotsAskMs,
-        budget: { ...URL_BUDGET, urlsPerHost: plan.hostUrls, urlsPerDomain: plan.hostUrls },
+        budget: {
+          ...URL_BUDGET,
+          urlsPerHost: plan.hostUrls,
+          ordinaryPagesMin: 8,
+          urlsPerDomain: plan.hostUrls,
+        },
         waitingHigh: plan.waitingHigh,
         reviewMsMin: plan.reviewMs,
         reviewMsMax: 4 * plan.reviewMs,

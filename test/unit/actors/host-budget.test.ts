@@ -57,9 +57,10 @@ test('HostBudget.pageSeen releases the oldest parked URLs when a new page has ea
 });
 
 test('HostBudget.isSpent parks a waiting URL whose shape has shown known content only', () => {
-  const { budget, queues } = budgetOf(100);
-  for (let at = 0; at < 20; at += 1) budget.place(1, entry(`/s/${at}`), false);
-  for (let at = 0; at < URL_BUDGET.pagesMin; at += 1) {
+  const { budget, queues } = budgetOf(10_000);
+  const pages = URL_BUDGET.ordinaryPagesMin;
+  for (let at = 0; at < pages + 12; at += 1) budget.place(1, entry(`/s/${at}`), false);
+  for (let at = 0; at < pages; at += 1) {
     const head = queues.peek();
     ok(head !== undefined && !budget.isSpent(head.entry));
     budget.pageSeen({ url: head.entry.url, isNew: true, form: 5 });
