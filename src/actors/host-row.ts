@@ -67,7 +67,8 @@ export function hostRow(parts: HostParts, isContacted: boolean, clock: Clock): H
   const { services, id, queues, robots, pace, ledger, budget } = parts;
   const wallNow = clock.wallNow();
   const contactedAt = isContacted ? wallNow : wallMs(0);
-  const rulesKnown = robots.rows().length > 0;
+  // A file that could not be read tells nothing of a delay: the next answer may, and a crash may then forget it (I2).
+  const rulesKnown = robots.rows().some(({ decision }) => decision !== 'disallow-all');
   return {
     host: id.host,
     partition: id.partition,

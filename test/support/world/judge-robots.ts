@@ -65,8 +65,10 @@ export class RobotsHistory {
     }
     const owner = isFirst ? profile : robotsServedAt(options, profile, entry.path, entry.startMs);
     if (owner === null) return;
-    // A mirrored pair redirects to one and the same file: it speaks to whichever of the two had been redirected.
-    const pair = owner.mirrored ? [owner.source, owner.source + 1] : [owner.index];
+    // A file on a third host is one and the same for a mirrored pair: it speaks to whichever of the two had been redirected. A file on the
+    // host itself speaks to that host only.
+    const isShared = owner.mirrored && owner.index !== index;
+    const pair = isShared ? [owner.source, owner.source + 1] : [owner.index];
     for (const host of isFirst ? [index] : pair) {
       if (isFirst || this.#redirected.has(host)) this.#learn(host, entry);
     }
