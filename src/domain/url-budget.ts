@@ -125,6 +125,8 @@ export function earnedBudget(
 /** A host or domain is more than one shape: it is judged after so many times the pages. */
 const WHOLE_HOST = 4;
 
+const NO_FORMS: readonly [number, number] = [0, 0];
+
 type Mutable<Row> = { -readonly [Name in keyof Row]: Row[Name] };
 
 /** The tallies of one host, raised in place: this runs for every new URL. */
@@ -250,26 +252,28 @@ export class UrlBudget {
   }
 
   #row(shape: number): Mutable<ShapeTally> | undefined {
-    for (const row of this.#shapes) if (row.shape === shape) return row;
+    const shapes = this.#shapes;
+    // By index: this runs for every new URL, and an iterator would cost as much again.
+    for (let at = 0; at < shapes.length; at += 1)
+      if (shapes[at]?.shape === shape) return shapes[at];
     return undefined;
   }
 
   /** A full table forgets the lightest row, and the new one takes over its weight: a shape with many URLs cannot hide behind many small ones. */
   #newRow(shape: number): Mutable<ShapeTally> {
-    const row: Mutable<ShapeTally> = {
-      ...{ shape, urls: 0, weight: 0, pages: 0, freshPages: 0, alikePages: 0 },
-      forms: [0, 0],
-    };
-    if (this.#shapes.length < this.#options.shapesMax) {
-      this.#shapes.push(row);
+    const shapes = this.#shapes;
+    const fresh = { shape, urls: 0, pages: 0, freshPages: 0, alikePages: 0 };
+    if (shapes.length < this.#options.shapesMax) {
+      const row: Mutable<ShapeTally> = { ...fresh, weight: 0, forms: NO_FORMS };
+      shapes.push(row);
       return row;
     }
-    let lightest = 0;
-    for (const [at, { weight }] of this.#shapes.entries()) {
-      if (weight < (this.#shapes[lightest] as ShapeTally).weight) lightest = at;
+    let lightest = shapes[0] as Mutable<ShapeTally>;
+    for (let at = 1; at < shapes.length; at += 1) {
+      const row = shapes[at] as Mutable<ShapeTally>;
+      if (row.weight < lightest.weight) lightest = row;
     }
-    row.weight = (this.#shapes[lightest] as ShapeTally).weight;
-    this.#shapes[lightest] = row;
-    return row;
+    lightest.forms = NO_FORMS;
+    return Object.assign(lightest, fresh);
   }
 }
