@@ -21,9 +21,12 @@ const SUITES: readonly (readonly [name: string, secondsMax: number])[] = [
   ['property', 300],
   ['conformance', 180],
   ['integration', 480],
+  ['crawls', 720],
   ['simulation', 300],
   ['crash', 480],
 ];
+/** Suites that mostly wait, for gaps and for other processes: each runs beside the one before it. */
+const BESIDE = new Set(['crawls']);
 
 interface Ended {
   /** Null when it was stopped for its time. */
@@ -144,6 +147,17 @@ function chosen(names: readonly string[]): typeof SUITES {
   return SUITES.filter(([name]) => existsSync(join(ROOT, 'test', name)));
 }
 
+/** The suites that run at the same time, in order. */
+function grouped(suites: typeof SUITES): (typeof SUITES)[] {
+  const groups: (typeof SUITES)[] = [];
+  for (const one of suites) {
+    const last = groups.at(-1);
+    if (last !== undefined && BESIDE.has(one[0])) groups[groups.length - 1] = [...last, one];
+    else groups.push([one]);
+  }
+  return groups;
+}
+
 function head(text: string): string {
   const lines = text.trimEnd().split('\n').slice(0, FAILURE_LINES);
   return lines.map((line) => line.slice(0, LINE_CHARS)).join('\n');
@@ -174,11 +188,18 @@ async function main(): Promise<number> {
   if (!(await step('check', [biome, 'check', '--error-on-warnings', '.'], 60)))
     failed.push('check');
   const folder = mkdtempSync(join(tmpdir(), 'hostler-suites-'));
-  for (const [name, secondsMax] of suites) {
-    const counts = await suite(name, secondsMax, folder);
-    passed += counts.passed;
-    skipped += counts.skipped.length;
-    if (counts.failed > 0) failed.push(name);
+  for (const group of grouped(suites)) {
+    const all = await Promise.all(
+      group.map(async ([name, secondsMax]) => ({
+        name,
+        ...(await suite(name, secondsMax, folder)),
+      })),
+    );
+    for (const counts of all) {
+      passed += counts.passed;
+      skipped += counts.skipped.length;
+      if (counts.failed > 0) failed.push(counts.name);
+    }
   }
   rmSync(folder, { recursive: true });
   const seconds = ((performance.now() - startedMs) / SECOND_MS).toFixed(0);

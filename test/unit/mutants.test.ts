@@ -8,7 +8,7 @@ import { readMutants } from '../../scripts/mutant-patch.ts';
 import { WORLDS } from '../support/sim/sim-plan.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const SUITES = ['unit', 'property', 'conformance', 'integration', 'simulation', 'crash'];
+const SUITES = ['unit', 'property', 'conformance', 'integration', 'crawls', 'simulation', 'crash'];
 const INVARIANTS = 13;
 const mutants = readMutants(join(ROOT, 'test', 'mutants'), '');
 const page = readFileSync(join(ROOT, 'docs', 'INVARIANTS.md'), 'utf8');
