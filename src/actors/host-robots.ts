@@ -121,6 +121,14 @@ export class HostRobots {
     return this.#origins.get(originOf(url))?.row?.fetchedAt ?? wallMs(0);
   }
 
+  /** True once an answer has told what the rules are, for one origin at least. A file that cannot be had closes the host and tells nothing. */
+  get areKnown(): boolean {
+    for (const { row } of this.#origins.values()) {
+      if (row !== undefined && row.decision !== 'disallow-all') return true;
+    }
+    return false;
+  }
+
   /** The largest Crawl-delay of the host's origins in seconds, if any has one. */
   crawlDelaySeconds(): number | undefined {
     let largest: number | undefined;

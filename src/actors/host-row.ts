@@ -67,16 +67,17 @@ export function hostRow(parts: HostParts, isContacted: boolean, clock: Clock): H
   const { services, id, queues, robots, pace, ledger, budget } = parts;
   const wallNow = clock.wallNow();
   const contactedAt = isContacted ? wallNow : wallMs(0);
-  // A file that could not be read tells nothing of a delay: the next answer may, and a crash may then forget it (I2).
-  const rulesKnown = robots.rows().some(({ decision }) => decision !== 'disallow-all');
   return {
     host: id.host,
     partition: id.partition,
     queues: queues.cursors(),
     lastEndedAt: pace.everAsked ? ledger.wallOf(pace.lastEndedMs) : contactedAt,
     gap: pace.row(clock.now(), wallNow),
-    // As long as its rules are unknown: the longest delay that we would obey.
-    crawlDelayMs: rulesKnown ? pace.crawlDelayMs : services.gapPolicyOf(id.host).maxCrawlDelayMs,
+    // As long as its rules are unknown: the longest delay that we would obey. A failed robots.txt leaves them unknown: the answer that
+    // follows may be lost by a crash, and with it a delay that we have been told.
+    crawlDelayMs: robots.areKnown
+      ? pace.crawlDelayMs
+      : services.gapPolicyOf(id.host).maxCrawlDelayMs,
     counts: ledger.counts,
     parked: queues.parkedCursors(),
     due: queues.dueCursors(),

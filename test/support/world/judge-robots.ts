@@ -65,10 +65,10 @@ export class RobotsHistory {
     }
     const owner = isFirst ? profile : robotsServedAt(options, profile, entry.path, entry.startMs);
     if (owner === null) return;
-    // A file on a third host is one and the same for a mirrored pair: it speaks to whichever of the two had been redirected. A file on the
-    // host itself speaks to that host only.
-    const isShared = owner.mirrored && owner.index !== index;
-    const pair = isShared ? [owner.source, owner.source + 1] : [owner.index];
+    // A file on the host itself speaks to it alone, mirrored or not. A file elsewhere is the one that both hosts of a mirrored pair are sent
+    // to: it speaks to whichever of the two had been redirected.
+    const isElsewhere = owner.index !== index;
+    const pair = owner.mirrored && isElsewhere ? [owner.source, owner.source + 1] : [owner.index];
     for (const host of isFirst ? [index] : pair) {
       if (isFirst || this.#redirected.has(host)) this.#learn(host, entry);
     }

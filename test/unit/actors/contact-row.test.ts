@@ -2,8 +2,10 @@ import { notStrictEqual, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import xxhash from 'xxhash-wasm';
 import { HostActor } from '../../../src/actors/host-actor.ts';
+import { HostRobots } from '../../../src/actors/host-robots.ts';
 import type { HostMessage, ShardMessage } from '../../../src/actors/messages.ts';
 import { SeededRandom } from '../../../src/base/random.ts';
+import { wallMs } from '../../../src/base/units.ts';
 import { createHasher } from '../../../src/domain/url-key.ts';
 import { VirtualClock } from '../../../src/runtime/virtual-clock.ts';
 import { VirtualDispatcher } from '../../../src/runtime/virtual-dispatcher.ts';
@@ -46,4 +48,24 @@ test('HostActor wants no slot before a row is durable that says it is contacted,
   services.stage.committed(1, []);
   driver.runDue();
   strictEqual(wishes[0]?.kind, 'host-ready');
+});
+
+test('HostRobots.areKnown is false until a robots.txt was read, so that the row keeps the longest Crawl-delay after a failed one', () => {
+  const { services, id } = lendServices(hasher);
+  const robots = new HostRobots(services.policy, []);
+  const origin = `http://${id.host}`;
+  const answered = (status: number, text: string): void => {
+    const body = new TextEncoder().encode(text);
+    const whole = { truncated: false, location: undefined, cacheControl: undefined };
+    const answer = { kind: 'response', status, body, ageSeconds: 0, retryAfterSeconds: 0 } as const;
+    robots.asked(origin);
+    robots.answered(origin, `${origin}/robots.txt`, { ...answer, ...whole }, wallMs(1));
+  };
+  strictEqual(robots.areKnown, false);
+  answered(503, '');
+  strictEqual(robots.areKnown, false);
+  answered(200, 'User-agent: *\nCrawl-delay: 7\n');
+  strictEqual(robots.areKnown, true);
+  answered(503, '');
+  strictEqual(robots.areKnown, true);
 });

@@ -3,7 +3,11 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import { judge } from '../../support/world/judge.ts';
 import type { JudgeOptions, RequestEntry, ViolationKind } from '../../support/world/judge-types.ts';
-import { robotsPlan } from '../../support/world/robots-model.ts';
+import {
+  groupsCrawlDelay,
+  type RobotsGroup,
+  robotsPlan,
+} from '../../support/world/robots-model.ts';
 import { createWorld, type World } from '../../support/world/world.ts';
 import { hostProfile } from '../../support/world/world-host.ts';
 
@@ -60,6 +64,8 @@ function planted(
   return [...new Set(verdict.violations.map(({ kind }) => kind))].sort();
 }
 
+const hasDelay = (group: RobotsGroup): boolean => groupsCrawlDelay([group], USER_AGENT) !== null;
+
 const replace = (
   log: readonly RequestEntry[],
   at: number,
@@ -110,6 +116,37 @@ test('judge holds a host to its Crawl-delay, up to the cap', () => {
     planted((log) => log, { maxCrawlDelayMs: 1500 }, world),
     [],
   );
+});
+
+test('judge does not take the rules that the mirror of a host was told for its own', () => {
+  const web = { pagesPerHost: 4, crawlDelaySeconds: [3, 3] as const };
+  const features = { robotsTrouble: 1, mirrors: 1, crawlDelays: 1 };
+  const plans = Array.from({ length: 64 }, (_, seed) =>
+    createWorld({ ...web, hosts: 4, seed, features }),
+  );
+  const leadsHome = (world: World): boolean => {
+    const plan = robotsPlan(world.options, hostProfile(world.options, 0), 0);
+    return plan.kind === 'redirect' && plan.host === 0 && plan.groups.some(hasDelay);
+  };
+  const world = plans.find(leadsHome);
+  ok(world !== undefined, 'no such web among the seeds');
+  const [mine, other] = [world.hostName(0), world.hostName(1)];
+  const plain = { bytes: 0, complete: true, userAgent: USER_AGENT };
+  const request = (host: string, path: string, startMs: number, status: number): RequestEntry => ({
+    ...{ ...plain, host, path, startMs, endMs: startMs + 10, status },
+    address: world.addressOf(world.hostIndex(host)),
+  });
+  const log = (secondMs: number) => [
+    request(mine, '/robots.txt', 0, 301),
+    request(other, '/robots.txt', 0, 301),
+    request(other, '/robots-rules.txt', 1_100, 200),
+    request(mine, '/robots-rules.txt', 1_500, 200),
+    request(mine, '/', secondMs, 200),
+  ];
+  const kinds = (secondMs: number) =>
+    judge(world, log(secondMs), OPTIONS).violations.map(({ kind, host }) => [kind, host]);
+  deepStrictEqual(kinds(4_600), []);
+  deepStrictEqual(kinds(4_000), [['gap', mine]]);
 });
 
 test('judge finds too many in flight to one address', () => {
