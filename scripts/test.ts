@@ -24,7 +24,10 @@ const SUITES: readonly (readonly [name: string, secondsMax: number])[] = [
   ['crawls', 720],
   ['simulation', 300],
   ['crash', 480],
+  ['long', 1_800],
 ];
+/** Suites that run when they are named, for they take too long for every change. */
+const ON_DEMAND = new Set(['long']);
 /** Suites that mostly wait, for gaps and for other processes: each runs beside the one before it. */
 const BESIDE = new Set(['crawls']);
 
@@ -144,7 +147,7 @@ function chosen(names: readonly string[]): typeof SUITES {
     }
   }
   if (names.length > 0) return SUITES.filter(([name]) => names.includes(name));
-  return SUITES.filter(([name]) => existsSync(join(ROOT, 'test', name)));
+  return SUITES.filter(([name]) => !ON_DEMAND.has(name) && existsSync(join(ROOT, 'test', name)));
 }
 
 /** The suites that run at the same time, in order. */
