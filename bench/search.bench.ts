@@ -66,5 +66,7 @@ function rowOf(url: string) {
     etag: undefined,
     lastModified: undefined,
     visit: undefined,
+    simhash: undefined,
+    nearDuplicateOf: undefined,
   };
 }

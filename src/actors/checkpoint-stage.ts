@@ -290,7 +290,12 @@ export class CheckpointStage {
     const hosts = Array.from(open.hosts, ([hostKey, row]) => ({ hostKey, row: row() }));
     const denied = [...open.denied.values()];
     const deniedRemovals = [...open.deniedRemovals.values()];
-    const batch: CheckpointBatch = { ...open, sequence, hosts, denied, deniedRemovals };
+    const batch: CheckpointBatch = Object.assign({}, open, {
+      sequence,
+      hosts,
+      denied,
+      deniedRemovals,
+    });
     this.#submitted.push({ sequence, pages: open.pages, waiters: this.#waiters });
     this.#open = newBatch();
     this.#openBytes = 0;

@@ -73,8 +73,14 @@ export class HostActor implements Actor<HostMessage> {
     this.#handOver = new HostHandOver(services, id, this.#queues);
     this.#budget = new HostBudget(services, id, this.#queues, row);
     this.#parts = {
-      ...{ services, id, robots: this.#robots, queues: this.#queues, pace: this.#pace },
-      ...{ ledger: this.#ledger, addresses: this.#addresses, budget: this.#budget },
+      services,
+      id,
+      robots: this.#robots,
+      queues: this.#queues,
+      pace: this.#pace,
+      ledger: this.#ledger,
+      addresses: this.#addresses,
+      budget: this.#budget,
       visits: new HostVisits({ services, id, queues: this.#queues }),
     };
     this.#admission = new HostAdmission(this.#parts);

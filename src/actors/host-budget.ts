@@ -25,7 +25,7 @@ export interface PageSeen {
   readonly url: string;
   /** Its content is neither equal nor nearly equal to a known one. */
   readonly isNew: boolean;
-  /** See domain/url-budget.ts, `ShapeTally.forms`. */
+  /** See domain/shape-table.ts, `FORM`. */
   readonly form: number;
 }
 

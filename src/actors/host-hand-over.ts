@@ -51,8 +51,14 @@ export class HostHandOver {
 
   #linkTo({ url, urlKey, depth, hops, purpose }: QueueEntry): RoutedLink {
     return {
-      ...this.#id,
-      ...{ url, urlKey, depth, hops, purpose },
+      host: this.#id.host,
+      hostKey: this.#id.hostKey,
+      partition: this.#id.partition,
+      url,
+      urlKey,
+      depth,
+      hops,
+      purpose,
       isHome: false,
       isRespelled: this.#services.canonicalOf(url) !== url,
       isSuspect: false,

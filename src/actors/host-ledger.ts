@@ -99,7 +99,13 @@ export class HostLedger {
     const { urlKey, url, depth, hops, purpose } = entry;
     const { hostKey, partition } = this.#id;
     this.#services.stage.page({
-      ...{ hostKey, partition, urlKey, url, depth, hops, purpose },
+      hostKey,
+      partition,
+      urlKey,
+      url,
+      depth,
+      hops,
+      purpose,
       fetchedAt: wallNow,
       response: undefined,
       failure: 'address-forbidden',
@@ -142,7 +148,7 @@ export class HostLedger {
     const toWall = (ms: MonotonicMs): WallMs => this.wallOf(ms);
     const runStartedAt = this.#services.startedAt;
     this.#services.stage.audit(
-      auditEntry({ ...request, host: this.#id.host, runStartedAt, toWall }),
+      auditEntry({ host: this.#id.host, runStartedAt, toWall, ...request }),
     );
   }
 }

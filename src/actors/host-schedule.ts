@@ -111,7 +111,8 @@ export class HostSchedule {
     return this.#heaps
       .flatMap((heap, at) =>
         heap.smallest(countMax).map(([hostKey, atMs]) => ({
-          ...{ hostKey, atMs },
+          hostKey,
+          atMs,
           band: at === BACKOFF ? undefined : (at as Band),
         })),
       )

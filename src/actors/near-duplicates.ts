@@ -55,9 +55,9 @@ export class NearDuplicates {
     if (row === undefined || simhash.features < FEATURES_MIN) return;
     // A row whose body has not found its place yet must not be written without it.
     if (row.pointer === undefined) return;
-    const found = { simhash: simhashHex(simhash), nearDuplicateOf };
     const visit = this.#visitOf(row, simhash, previousAt !== undefined);
-    stage.pageRow({ hostKey, partition, urlKey }, { ...row, ...found, visit });
+    const found = { ...row, simhash: simhashHex(simhash), nearDuplicateOf, visit };
+    stage.pageRow({ hostKey, partition, urlKey }, found);
   }
 
   /** A page that was visited once more, and whose text is nearly what it was, has not changed. */

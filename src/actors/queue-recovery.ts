@@ -51,6 +51,9 @@ export function newHostRow(host: string, partition: PartitionIndex): HostRow {
     gap: { smoothedMs: 0, penalty: 1, failuresInRow: 0, pausedUntil: wallMs(0) },
     crawlDelayMs: 0,
     counts: ZERO_COUNTS,
+    parked: undefined,
+    due: undefined,
+    worth: undefined,
   };
 }
 

@@ -62,11 +62,11 @@ export interface HostRow {
   readonly crawlDelayMs: number;
   readonly counts: HostCounts;
   /** Cursors of the queue of parked URLs; undefined while none was ever parked. */
-  readonly parked?: QueueCursors | undefined;
+  readonly parked: QueueCursors | undefined;
   /** Cursors of the queue of pages due for another visit; undefined while none ever was. */
-  readonly due?: QueueCursors | undefined;
+  readonly due: QueueCursors | undefined;
   /** What the host's URLs have been worth; undefined in rows of older versions. */
-  readonly worth?: HostWorthRow | undefined;
+  readonly worth: HostWorthRow | undefined;
 }
 
 const NO_CURSORS: QueueCursors = { head: 0, chunkEnd: 0, tail: 0 };
@@ -151,7 +151,7 @@ export interface PageRow {
   /** When it is visited again; undefined in rows from before there was a recrawl. */
   readonly visit: VisitState | undefined;
   /** Fingerprint of the visible text, sixteen hexadecimal digits (domain/simhash.ts); undefined before the parse and for other content. */
-  readonly simhash?: string | undefined;
+  readonly simhash: string | undefined;
   /** URL of an earlier page with nearly the same text. */
-  readonly nearDuplicateOf?: string | undefined;
+  readonly nearDuplicateOf: string | undefined;
 }

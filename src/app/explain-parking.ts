@@ -43,7 +43,7 @@ export function parkingOf(
   const { head, tail } = cursorsOf(row, PARKED);
   return {
     reason: budget.judge(shape, { ...EMPTY_DOMAIN, inLinkDomains }),
-    ofShape: worth.tally.shapes.find((one) => one.shape === shape.shape),
+    ofShape: budget.tallyOf(shape.shape),
     ofHost: worth.tally,
     inLinkDomains,
     parked: tail - head,

@@ -20,6 +20,7 @@ import { trapOptions } from '../domain/traps.ts';
 import { URL_BUDGET } from '../domain/url-budget.ts';
 import type { UrlHasher } from '../domain/url-key.ts';
 import { FETCH_LIMITS, type FetchLimits } from '../net/fetch-limits.ts';
+import { openFilesMax } from './process-descriptors.ts';
 import type { ShardThreadPlan } from './thread-plan.ts';
 
 /** Share of the machine's memory that bodies on their way through one process may take, at most. */
@@ -144,9 +145,19 @@ function bandWeightsOf(weights: readonly number[]): BandWeights {
   return [first, second, third];
 }
 
+/**
+ * Idle connections that a thread keeps open: half of the descriptors the process may have, in equal parts, so that requests, DNS, files and
+ * whoever inspects the crawl find theirs.
+ * @param descriptors see process-descriptors.ts
+ */
+export function clientsMaxOf(descriptors: number, shards: number): number {
+  return Math.min(FETCH_LIMITS.clientsMax, Math.max(Math.floor(descriptors / 2 / shards), 1));
+}
+
 export function fetchLimitsOf(plan: ShardThreadPlan): Partial<FetchLimits> {
   const { config } = plan;
   return {
+    clientsMax: clientsMaxOf(openFilesMax(), plan.shards),
     deadlineMs: config.requestDeadlineMs,
     connectTimeoutMs: config.connectTimeoutMs,
     headersTimeoutMs: config.headersTimeoutMs,

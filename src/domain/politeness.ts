@@ -67,7 +67,12 @@ export function afterSuccess(state: GapState, responseMs: number): GapState {
   const smoothedMs =
     state.smoothedMs === 0 ? sample : state.smoothedMs + (sample - state.smoothedMs) * SMOOTHING;
   const penalty = 1 + (state.penalty - 1) * PENALTY_DECAY;
-  return { ...state, smoothedMs, penalty: penalty < 1.01 ? 1 : penalty, failuresInRow: 0 };
+  return {
+    smoothedMs,
+    penalty: penalty < 1.01 ? 1 : penalty,
+    failuresInRow: 0,
+    crawlDelayMs: state.crawlDelayMs,
+  };
 }
 
 /** The state after a failure that multiplies the gap by `gapFactor` (domain/failure.ts). */

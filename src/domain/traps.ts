@@ -91,6 +91,9 @@ const suspect = (rule: TrapRule, detail: string): Trap => ({
   isCertain: false,
 });
 
+/** What a URL must have to show a calendar; most have none, and this runs for every new link. */
+const YEAR = /\d{4}/;
+
 /**
  * Judges one URL by its shape.
  *
@@ -118,7 +121,7 @@ export function trapOf(url: string, options: TrapOptions): Trap | undefined {
     return certain('parameters', `${parameters.length} parameters`);
   }
   return (
-    calendar(segments, parameters, options) ??
+    (YEAR.test(url) ? calendar(segments, parameters, options) : undefined) ??
     facets(parameters, options) ??
     sort(parameters) ??
     pagination(parameters, options)
@@ -140,15 +143,14 @@ function parametersOf(query: string): Parameter[] {
 }
 
 function repeatingSegments(segments: readonly string[], options: TrapOptions): Trap | undefined {
-  const counts = new Map<string, number>();
+  if (segments.length < options.repetitionsMax) return undefined;
+  // At most `pathSegmentsMax` of them: comparing each with all is faster than a table.
   for (const segment of segments) {
+    let count = 0;
+    for (const other of segments) if (other === segment) count += 1;
     // Short numbers repeat in dates and ids: /2011/11/11.
-    if (segment.length === 0 || /^\d{1,4}$/.test(segment)) continue;
-    const count = (counts.get(segment) ?? 0) + 1;
-    if (count >= options.repetitionsMax) {
-      return certain('repeating-segments', `${segment} ${count} times`);
-    }
-    counts.set(segment, count);
+    if (count < options.repetitionsMax || /^\d{0,4}$/.test(segment)) continue;
+    return certain('repeating-segments', `${segment} ${count} times`);
   }
   return repeatingRun(segments, options);
 }
@@ -185,8 +187,9 @@ function hostInPath(url: string, pathStart: number, segments: readonly string[])
 
 function tags(segments: readonly string[], options: TrapOptions): Trap | undefined {
   for (let at = 1; at < segments.length; at += 1) {
-    if (!TAXONOMY_WORDS.has((segments[at - 1] as string).toLowerCase())) continue;
     const segment = segments[at] as string;
+    if (!/[+,%]/.test(segment)) continue;
+    if (!TAXONOMY_WORDS.has((segments[at - 1] as string).toLowerCase())) continue;
     const joined = segment.split(/[+,]|%2b|%2c|%20/i).length;
     if (joined >= options.tagsMax) return suspect('tags', `${joined} tags: ${segment}`);
   }

@@ -5,6 +5,17 @@
 // a host); what is stored is plain data. Which URLs share a shape is said by url-shape.ts.
 
 import { assert } from '../base/assert.ts';
+import {
+  ALIKE_PAGES,
+  FORM,
+  FRESH_PAGES,
+  NO_SHAPE,
+  OTHER_FORM,
+  PAGES,
+  ShapeTable,
+  URLS,
+  WEIGHT,
+} from './shape-table.ts';
 import type { UrlShape } from './url-shape.ts';
 
 /** What is counted of a host's URLs. */
@@ -23,27 +34,14 @@ export interface DomainTally extends Tally {
   readonly inLinkDomains: number;
 }
 
-/** URLs of one host that differ only in numbers and ids, or that one trap rule suspects. */
-export interface ShapeTally extends Tally {
-  readonly shape: number;
-  /** Admitted and not withdrawn. */
-  readonly urls: number;
-  /** At least as many as its URLs: a row that takes the place of another inherits its weight (Metwally et al., ICDT 2005). */
-  readonly weight: number;
-  /** Pages, of those looked at, that were no copies and yet nothing new: they read like others. */
-  readonly alikePages: number;
-  /** Forms of its last two pages (simhash.ts, `form`); 0 for none. A page of the same form differs from them in numbers and ids at most. */
-  readonly forms: readonly [number, number];
-}
-
 /** What is stored of a host. Plain data. */
 export interface HostTally extends Tally {
   /** Admitted to the frontier and not withdrawn. */
   readonly urls: number;
   /** URLs granted beyond what was earned, by reviews. */
   readonly granted: number;
-  /** At most `shapesMax`. */
-  readonly shapes: readonly ShapeTally[];
+  /** Rows of shape-table.ts: URLs that differ only in numbers and ids, or that one trap rule suspects. At most `shapesMax`. */
+  readonly shapes: readonly number[];
 }
 
 export interface UrlBudgetOptions {
@@ -125,10 +123,6 @@ export function earnedBudget(
 /** A host or domain is more than one shape: it is judged after so many times the pages. */
 const WHOLE_HOST = 4;
 
-const NO_FORMS: readonly [number, number] = [0, 0];
-
-type Mutable<Row> = { -readonly [Name in keyof Row]: Row[Name] };
-
 /** The tallies of one host, raised in place: this runs for every new URL. */
 export class UrlBudget {
   readonly #options: UrlBudgetOptions;
@@ -136,7 +130,7 @@ export class UrlBudget {
   #pages: number;
   #freshPages: number;
   #granted: number;
-  readonly #shapes: Mutable<ShapeTally>[];
+  readonly #shapes: ShapeTable;
 
   constructor(stored: HostTally | undefined, options: UrlBudgetOptions = URL_BUDGET) {
     this.#options = options;
@@ -144,7 +138,7 @@ export class UrlBudget {
     this.#pages = stored?.pages ?? 0;
     this.#freshPages = stored?.freshPages ?? 0;
     this.#granted = stored?.granted ?? 0;
-    this.#shapes = (stored?.shapes ?? []).map((row) => ({ ...row }));
+    this.#shapes = new ShapeTable(stored?.shapes ?? [], options.shapesMax);
   }
 
   /** URLs admitted and not withdrawn. */
@@ -159,7 +153,7 @@ export class UrlBudget {
       pages: this.#pages,
       freshPages: this.#freshPages,
       granted: this.#granted,
-      shapes: this.#shapes.map((row) => ({ ...row })),
+      shapes: this.#shapes.stored(),
     };
   }
 
@@ -184,56 +178,73 @@ export class UrlBudget {
 
   /** True when a shape shows known content: its URLs are parked, those that wait for their turn too. */
   isSpent({ shape, isSuspect }: UrlShape): boolean {
-    const row = this.#row(shape);
-    if (row === undefined) return false;
-    const { pages, freshPages, alikePages } = row;
+    const shapes = this.#shapes;
+    const row = shapes.find(shape);
+    if (row === NO_SHAPE) return false;
+    const pages = shapes.get(row, PAGES);
+    const freshPages = shapes.get(row, FRESH_PAGES);
     const { pagesMin, ordinaryPagesMin, yieldMin } = this.#options;
     const poorest = Math.max(1, pages * yieldMin);
     if (pages >= ordinaryPagesMin && freshPages <= poorest) return true;
-    const goodPages = isSuspect ? freshPages : freshPages + alikePages;
+    const goodPages = isSuspect ? freshPages : freshPages + shapes.get(row, ALIKE_PAGES);
     return goodPages === 0 ? pages >= pagesMin / 2 : pages >= pagesMin && goodPages <= poorest;
   }
 
   /** A suspect has to prove itself: beyond the allowance each URL needs a new page before it, besides the first, which is always new. */
   #isUnproven(shape: number): boolean {
-    const row = this.#row(shape);
-    if (row === undefined) return false;
-    return row.urls >= this.#options.urlsPerSuspect + Math.max(row.freshPages - 1, 0);
+    const shapes = this.#shapes;
+    const row = shapes.find(shape);
+    if (row === NO_SHAPE) return false;
+    const proven = Math.max(shapes.get(row, FRESH_PAGES) - 1, 0);
+    return shapes.get(row, URLS) >= this.#options.urlsPerSuspect + proven;
   }
 
   /** A URL enters the frontier. */
   admitted({ shape }: UrlShape): void {
     this.#urls += 1;
-    const row = this.#row(shape) ?? this.#newRow(shape);
-    row.urls += 1;
-    row.weight += 1;
+    const row = this.#shapes.take(shape);
+    this.#shapes.add(row, URLS, 1);
+    this.#shapes.add(row, WEIGHT, 1);
   }
 
   /** A URL that was admitted is parked before its turn. */
   withdrawn({ shape }: UrlShape): void {
     this.#urls = Math.max(this.#urls - 1, 0);
-    const row = this.#row(shape);
-    if (row !== undefined) row.urls = Math.max(row.urls - 1, 0);
+    const row = this.#shapes.find(shape);
+    if (row !== NO_SHAPE) this.#shapes.add(row, URLS, -1);
   }
 
   /**
    * A page of the host was looked at.
    * @param page.isNew its content is neither equal nor nearly equal to a known one
-   * @param page.form see `ShapeTally.forms`; 0 for a page without text
+   * @param page.form see shape-table.ts, `FORM`; 0 for a page without text
    * @returns whether its content counts as new
    */
   pageSeen({ shape }: UrlShape, page: { readonly isNew: boolean; readonly form: number }): boolean {
-    const row = this.#row(shape) ?? this.#newRow(shape);
-    const [last, other] = row.forms;
-    const isFresh = page.isNew && (page.form === 0 || (page.form !== last && page.form !== other));
-    if (page.form !== 0 && page.form !== last) row.forms = [page.form, last];
-    row.pages += 1;
+    const shapes = this.#shapes;
+    const row = shapes.take(shape);
+    const form = page.form | 0;
+    const last = shapes.get(row, FORM);
+    const isRepeated = form !== 0 && (form === last || form === shapes.get(row, OTHER_FORM));
+    const isFresh = page.isNew && !isRepeated;
+    if (form !== 0 && form !== last) {
+      shapes.set(row, OTHER_FORM, last);
+      shapes.set(row, FORM, form);
+    }
+    shapes.add(row, PAGES, 1);
     this.#pages += 1;
-    if (!isFresh && page.form !== 0) row.alikePages += 1;
+    if (!isFresh && form !== 0) shapes.add(row, ALIKE_PAGES, 1);
     if (!isFresh) return false;
-    row.freshPages += 1;
+    shapes.add(row, FRESH_PAGES, 1);
     this.#freshPages += 1;
     return true;
+  }
+
+  /** What was looked at of a shape, and how much of it was new; undefined when it is not remembered. */
+  tallyOf(shape: number): Tally | undefined {
+    const row = this.#shapes.find(shape);
+    if (row === NO_SHAPE) return undefined;
+    return { pages: this.#shapes.get(row, PAGES), freshPages: this.#shapes.get(row, FRESH_PAGES) };
   }
 
   /**
@@ -243,37 +254,6 @@ export class UrlBudget {
   grant(count: number): void {
     assert(count >= 1, () => `a grant of ${count} URLs`);
     this.#granted += count;
-    for (const row of this.#shapes) {
-      row.urls >>= 1;
-      row.pages >>= 1;
-      row.freshPages = (row.freshPages + 1) >> 1;
-      row.alikePages >>= 1;
-    }
-  }
-
-  #row(shape: number): Mutable<ShapeTally> | undefined {
-    const shapes = this.#shapes;
-    // By index: this runs for every new URL, and an iterator would cost as much again.
-    for (let at = 0; at < shapes.length; at += 1)
-      if (shapes[at]?.shape === shape) return shapes[at];
-    return undefined;
-  }
-
-  /** A full table forgets the lightest row, and the new one takes over its weight: a shape with many URLs cannot hide behind many small ones. */
-  #newRow(shape: number): Mutable<ShapeTally> {
-    const shapes = this.#shapes;
-    const fresh = { shape, urls: 0, pages: 0, freshPages: 0, alikePages: 0 };
-    if (shapes.length < this.#options.shapesMax) {
-      const row: Mutable<ShapeTally> = { ...fresh, weight: 0, forms: NO_FORMS };
-      shapes.push(row);
-      return row;
-    }
-    let lightest = shapes[0] as Mutable<ShapeTally>;
-    for (let at = 1; at < shapes.length; at += 1) {
-      const row = shapes[at] as Mutable<ShapeTally>;
-      if (row.weight < lightest.weight) lightest = row;
-    }
-    lightest.forms = NO_FORMS;
-    return Object.assign(lightest, fresh);
+    this.#shapes.halve();
   }
 }

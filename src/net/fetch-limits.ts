@@ -18,7 +18,10 @@ export interface FetchLimits {
   readonly keepAliveMaxMs: number;
   /** Longest response head. */
   readonly headerBytesMax: number;
-  /** Idle clients kept (2 KB each, 12 KB connected). */
+  /**
+   * Idle clients kept (2 KB each, 12 KB connected). A new connection costs ten times a request on an old one (PERFORMANCE.md), so there
+   * should be one for each host that is asked within `keepAliveMaxMs`; 4,000 in each thread are 48 MB.
+   */
   readonly clientsMax: number;
   readonly bodies: Readonly<Record<FetchPurpose, BodyBounds>>;
 }
@@ -33,7 +36,7 @@ export const FETCH_LIMITS: FetchLimits = {
   idleTimeoutMs: 15_000,
   keepAliveMaxMs: 60_000,
   headerBytesMax: 65_536,
-  clientsMax: 1_000,
+  clientsMax: 4_000,
   bodies: {
     page: { payloadBytesMax: 16 * MIB, decodedBytesMax: 32 * MIB },
     // RFC 9309 §2.5 asks for at least 500 KiB of robots.txt.

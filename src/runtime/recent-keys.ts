@@ -2,7 +2,8 @@
 // its key is here too, so a false "present" would lose a URL and must be impossible, while a false "absent" costs only a message. It is
 // set-associative: a key may stand in the eight 64-bit places of one 64-byte line, and a newcomer replaces one of them. Each place is
 // written and confirmed as one 64-bit atomic, so a torn read cannot put halves of two keys together whatever threads do; a look-up
-// compares the lower halves first, by 32-bit atomics, because a 64-bit atomic in JavaScript makes a bigint. Two writers of one place lose
+// compares the lower halves first, by plain 32-bit reads, which never tear (ECMA-262, IsNoTearConfiguration) and of which a stale one is just a
+// false "absent": V8 calls a function for each atomic one, and a 64-bit one in JavaScript makes a bigint. Two writers of one place lose
 // one of the two keys, which is a false "absent". No locks, so a thread may die anywhere.
 import { assert } from '../base/assert.ts';
 
@@ -51,8 +52,9 @@ export class RecentKeys {
     const wantedHi = hi | 0;
     if (wantedLo === 0 && wantedHi === 0) return false;
     const first = this.#lineOf(hi, lo);
+    const halves = this.#halves;
     for (let place = first; place < first + WAYS; place++) {
-      if (Atomics.load(this.#halves, place * 2 + LOW) !== wantedLo) continue;
+      if (halves[place * 2 + LOW] !== wantedLo) continue;
       pair[LOW] = wantedLo;
       pair[HIGH] = wantedHi;
       if (Atomics.load(this.#places, place) === (whole[0] as bigint)) return true;
@@ -65,10 +67,10 @@ export class RecentKeys {
     if ((hi | 0) === 0 && (lo | 0) === 0) return;
     if (this.has(hi, lo)) return;
     const first = this.#lineOf(hi, lo);
+    const halves = this.#halves;
     let target = first + (victim(hi, lo) & (WAYS - 1));
     for (let place = first; place < first + WAYS; place++) {
-      if (Atomics.load(this.#halves, place * 2 + LOW) !== 0) continue;
-      if (Atomics.load(this.#halves, place * 2 + HIGH) !== 0) continue;
+      if (halves[place * 2 + LOW] !== 0 || halves[place * 2 + HIGH] !== 0) continue;
       target = place;
       break;
     }

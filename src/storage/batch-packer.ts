@@ -111,32 +111,48 @@ function packPage(
   const named = (response === undefined) !== (page.failure === undefined);
   assert(named || response !== undefined, () => `page ${page.url} without outcome`);
   const stored = response?.status === 304 && hasRow(page) ? storedCopy(page) : undefined;
-  const base = {
+  if (response === undefined) {
+    const visited = packVisit(policy, page, page.prior, rowOf(page, undefined, ''));
+    const packed = packedPage(page, {
+      row: packWhole(visited.row),
+      change: changeOf(page, visited),
+      records: [],
+      dedupe: undefined,
+      keepsPointer: false,
+    });
+    return { packed, visited };
+  }
+  if (stored === undefined) return packAnswer(page, policy, response);
+  const visited = packNotModified(policy, page, stored.row, validatorsOf(response));
+  const packed = packedPage(page, {
+    row: packWhole(visited.row),
+    change: changeOf(page, visited),
+    records: frameNotModified(page, response, stored),
+    dedupe: undefined,
+    keepsPointer: true,
+  });
+  return { packed, visited };
+}
+
+/** A page as it is packed. Written field by field, as a literal that begins with a spread has a hidden class of its own each time. */
+function packedPage(
+  page: PageCheckpoint,
+  parts: Pick<PageToPack, 'row' | 'change' | 'records' | 'dedupe' | 'keepsPointer'>,
+): PageToPack {
+  return {
     key: hasRow(page) ? urlRowKey(page.partition, page.hostKey, page.urlKey) : undefined,
+    row: parts.row,
     url: page.url,
     fetchedAt: page.fetchedAt,
     depth: page.depth,
     hops: page.hops,
-    parse: page.parse,
+    parse: page.parse && page.response !== undefined,
     sitemap: page.purpose === 'sitemap',
-    change: undefined,
-    keepsPointer: stored !== undefined,
+    keepsPointer: parts.keepsPointer,
+    change: parts.change,
+    records: parts.records,
+    dedupe: parts.dedupe,
   };
-  if (response === undefined) {
-    const visited = packVisit(policy, page, page.prior, rowOf(page, undefined, ''));
-    const row = packWhole(visited.row);
-    const change = changeOf(page, visited);
-    const packed = { ...base, row, change, records: [], dedupe: undefined, parse: false };
-    return { packed, visited };
-  }
-  if (stored !== undefined) {
-    const visited = packNotModified(policy, page, stored.row, validatorsOf(response));
-    const records = frameNotModified(page, response, stored);
-    const row = packWhole(visited.row);
-    const change = changeOf(page, visited);
-    return { packed: { ...base, row, change, records, dedupe: undefined }, visited };
-  }
-  return packAnswer(page, policy, response, base);
 }
 
 /** Robots answers are archived and nothing more. */
@@ -148,7 +164,6 @@ function packAnswer(
   page: PageCheckpoint,
   policy: RecrawlPolicy,
   response: FetchResponse,
-  base: Omit<PageToPack, 'row' | 'records' | 'dedupe'>,
 ): PagePacking {
   const framed = responseRecords({
     url: page.url,
@@ -171,13 +186,19 @@ function packAnswer(
       : undefined;
   const records = [framed.response, framed.request];
   if (!hasRow(page)) {
-    return { packed: { ...base, row: packRow(row), records, dedupe }, visited: undefined };
+    const parts = { row: packRow(row), change: undefined, records, dedupe, keepsPointer: false };
+    return { packed: packedPage(page, parts), visited: undefined };
   }
   const visited = packVisit(policy, page, page.prior, row);
   const { keepsCopy } = visited;
-  const packedRow = keepsCopy ? packWhole(visited.row) : packRow(visited.row);
-  const packed = { ...base, row: packedRow, change: changeOf(page, visited), records, dedupe };
-  return { packed: keepsCopy ? { ...packed, keepsPointer: true } : packed, visited };
+  const packed = packedPage(page, {
+    row: keepsCopy ? packWhole(visited.row) : packRow(visited.row),
+    change: changeOf(page, visited),
+    records,
+    dedupe,
+    keepsPointer: keepsCopy,
+  });
+  return { packed, visited };
 }
 
 /**
@@ -225,8 +246,11 @@ function rowOf(
     duplicateOf: undefined,
     truncated: response?.truncated,
     redirectTo: page.redirectTo,
-    ...validatorsOf(response),
+    etag: headerOf(response, 'etag'),
+    lastModified: headerOf(response, 'last-modified'),
     visit: undefined,
+    simhash: undefined,
+    nearDuplicateOf: undefined,
   };
 }
 
@@ -271,7 +295,8 @@ function packRows(writer: ByteWriter, batch: CheckpointBatch): void {
   for (const chunk of chunks) {
     const first = chunk.entries[0];
     assert(first !== undefined, () => 'chunk without entries');
-    const key = chunkRowKey({ ...chunk, firstSequence: first.sequence });
+    const { partition, hostKey, band } = chunk;
+    const key = chunkRowKey({ partition, hostKey, band, firstSequence: first.sequence });
     write('chunks', key, encodeChunk(chunk.entries));
   }
   for (const { partition, hostKey, band, entry } of denied) {

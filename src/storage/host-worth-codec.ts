@@ -3,12 +3,14 @@
 
 import type { HostWorthRow } from '../actors/rows.ts';
 import { wallMs } from '../base/units.ts';
-import type { ShapeTally } from '../domain/url-budget.ts';
+import { FORM, SHAPE, SHAPE_COLUMNS } from '../domain/shape-table.ts';
 import { ByteDamage, type ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 
 /** A decoder's bound on shapes; more is damage. */
 const SHAPES_MAX = 4_096;
+
+const COUNT_MAX = 2 ** 31 - 1;
 
 /** Appends it to a row. */
 export function writeHostWorth(writer: ByteWriter, worth: HostWorthRow): void {
@@ -22,17 +24,23 @@ export function writeHostWorth(writer: ByteWriter, worth: HostWorthRow): void {
   writer.f64(enteredAt);
   writer.varint(reviews);
   writer.f64(reviewAt);
-  writer.varint(tally.shapes.length);
-  for (const { shape, urls, weight, pages, freshPages, alikePages, forms } of tally.shapes) {
-    writer.u32(shape);
-    writer.varint(urls);
-    writer.varint(weight);
-    writer.varint(pages);
-    writer.varint(freshPages);
-    writer.varint(alikePages);
-    writer.u32(forms[0]);
-    writer.u32(forms[1]);
+  writeShapes(writer, tally.shapes);
+}
+
+/** Hashes, which are first and last in a row, take four bytes each, counts mostly one. */
+function writeShapes(writer: ByteWriter, shapes: readonly number[]): void {
+  writer.varint(shapes.length / SHAPE_COLUMNS);
+  for (let row = 0; row < shapes.length; row += SHAPE_COLUMNS) {
+    for (let column = 0; column < SHAPE_COLUMNS; column += 1) {
+      const number = shapes[row + column] as number;
+      if (isHash(column)) writer.u32(number >>> 0);
+      else writer.varint(number);
+    }
   }
+}
+
+function isHash(column: number): boolean {
+  return column === SHAPE || column >= FORM;
 }
 
 /** @throws ByteDamage when the bytes are none */
@@ -45,19 +53,13 @@ export function readHostWorth(reader: ByteReader): HostWorthRow {
   const reviewAt = wallMs(reader.f64());
   const count = reader.varint();
   if (count > SHAPES_MAX) throw new ByteDamage(`a host row with ${count} shapes`);
-  const shapes = Array.from({ length: count }, () => readShape(reader));
+  const shapes: number[] = [];
+  for (let at = 0; at < count * SHAPE_COLUMNS; at += 1) {
+    const isSigned = isHash(at % SHAPE_COLUMNS);
+    const number = isSigned ? reader.u32() : reader.varint();
+    if (!isSigned && number > COUNT_MAX) throw new ByteDamage(`a host row that counts ${number}`);
+    shapes.push(number | 0);
+  }
   const tally = { urls, pages, freshPages, granted, shapes };
   return { tally, votes, enteredAt, reviews, reviewAt };
-}
-
-function readShape(reader: ByteReader): ShapeTally {
-  return {
-    shape: reader.u32(),
-    urls: reader.varint(),
-    weight: reader.varint(),
-    pages: reader.varint(),
-    freshPages: reader.varint(),
-    alikePages: reader.varint(),
-    forms: [reader.u32(), reader.u32()],
-  };
 }

@@ -41,19 +41,25 @@ export function packVisit(
   });
   const isCopy = prior?.pointer !== undefined && prior.status < 400;
   if (prior === undefined || outcome !== 'failed' || !isCopy) {
-    return { row: { ...row, ...fingerprintOf(prior, outcome), visit }, outcome, keepsCopy: false };
+    const { simhash, nearDuplicateOf } = fingerprintOf(prior, outcome);
+    return { row: { ...row, simhash, nearDuplicateOf, visit }, outcome, keepsCopy: false };
   }
   const { failure } = row;
   return { row: { ...prior, failure, visit }, outcome, keepsCopy: true };
 }
 
 /** What was found out about the text that the row had: it holds for the same text, and is compared with that of a changed page. */
-function fingerprintOf(prior: PageRow | undefined, outcome: VisitOutcome): Partial<PageRow> {
-  if (prior?.simhash === undefined) return {};
+function fingerprintOf(
+  prior: PageRow | undefined,
+  outcome: VisitOutcome,
+): Pick<PageRow, 'simhash' | 'nearDuplicateOf'> {
+  if (prior?.simhash === undefined) return NO_FINGERPRINT;
   const { simhash, nearDuplicateOf } = prior;
   if (outcome === 'unchanged') return { simhash, nearDuplicateOf };
-  return outcome === 'changed' ? { simhash } : {};
+  return outcome === 'changed' ? { simhash, nearDuplicateOf: undefined } : NO_FINGERPRINT;
 }
+
+const NO_FINGERPRINT = { simhash: undefined, nearDuplicateOf: undefined };
 
 /** Field by field: a spread of a whole row, for each page, costs several times as much. */
 function factsOf({ status, contentDigest, redirectTo }: PageRow, hasFailed: boolean): VisitFacts {

@@ -136,8 +136,8 @@ export function decodePageRow(value: Uint8Array): PageRow {
     etag,
     lastModified,
     visit,
-    ...(simhash === undefined ? {} : { simhash }),
-    ...(nearDuplicateOf === undefined ? {} : { nearDuplicateOf }),
+    simhash,
+    nearDuplicateOf,
   };
 }
 

@@ -92,14 +92,24 @@ export function decodeHostRow(value: Uint8Array, partition: PartitionIndex): Hos
   };
   const crawlDelayMs = reader.f64();
   const counts = readCounts(reader);
-  const row = { host, partition, queues, lastEndedAt, gap, crawlDelayMs, counts };
   // Rows of older versions end here.
-  if (reader.left === 0) return row;
-  const parked = usedCursors(readCursors(reader));
-  const due = usedCursors(readCursors(reader));
-  const worth = reader.left === 0 ? undefined : readHostWorth(reader);
+  const isWhole = reader.left > 0;
+  const parked = isWhole ? usedCursors(readCursors(reader)) : undefined;
+  const due = isWhole ? usedCursors(readCursors(reader)) : undefined;
+  const worth = reader.left > 0 ? readHostWorth(reader) : undefined;
   reader.end();
-  return { ...row, parked, due, worth };
+  return {
+    host,
+    partition,
+    queues,
+    lastEndedAt,
+    gap,
+    crawlDelayMs,
+    counts,
+    parked,
+    due,
+    worth,
+  };
 }
 
 /** Undefined for a lane that was never used. */
@@ -185,8 +195,17 @@ export function decodeUnparsed(
   const pointer = readPointer(reader);
   const text = reader.text();
   reader.end();
-  const keys = { unparsedId, hostKey: host, urlKey: url, partition };
-  return { ...keys, url: text, depth, hops, purpose, pointer };
+  return {
+    unparsedId,
+    hostKey: host,
+    urlKey: url,
+    partition,
+    url: text,
+    depth,
+    hops,
+    purpose,
+    pointer,
+  };
 }
 
 /** Where the first copy of a body lies, and what a revisit record must say of it. */

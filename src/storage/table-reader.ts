@@ -80,9 +80,9 @@ export class TableReader {
 
   /** The chunk that contains an entry: the one with the greatest first sequence not above it. */
   chunk(at: ChunkPlace): QueueEntry[] | undefined {
-    const { sequence } = at;
-    const start = chunkRowKey({ ...at, firstSequence: sequence });
-    const end = chunkRowKey({ ...at, firstSequence: 0 });
+    const { hostKey, partition, band, sequence } = at;
+    const start = chunkRowKey({ partition, hostKey, band, firstSequence: sequence });
+    const end = chunkRowKey({ partition, hostKey, band, firstSequence: 0 });
     // Backwards from the entry; the end is left out, so the very first chunk is asked for by its key.
     const range = { start, end, reverse: true, limit: 1 };
     for (const { key, value } of this.#tables.chunks.getRange(range)) {

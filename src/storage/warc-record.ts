@@ -95,7 +95,14 @@ export function buildResponseMembers(
 ): ResponseMembers {
   const records = responseRecords(input);
   const response = gzipStored(records.response);
-  return { ...records, response, request: gzipStored(records.request) };
+  const { responseId, payloadDigest, contentDigest } = records;
+  return {
+    responseId,
+    payloadDigest,
+    contentDigest,
+    response,
+    request: gzipStored(records.request),
+  };
 }
 
 /** As `buildResponseMembers`, the records left in parts. */
@@ -116,7 +123,9 @@ export function responseRecords(
   return {
     response: recordParts(recordStart('response', responseId, input) + fields, block),
     request: requestRecord({
-      ...input,
+      url: input.url,
+      fetchedAt: input.fetchedAt,
+      warcinfoId: input.warcinfoId,
       requestHead: response.requestHead,
       address: response.address,
       concurrentTo: responseId,

@@ -94,21 +94,12 @@ test('host, robots, unparsed, digest, chunk and denied rows survive a round trip
   deepStrictEqual(decodeHostRow(encodeHostRow(row), row.partition), row);
   ok(hostRowHasWork(encodeHostRow(row)));
   const parked = { head: 3, chunkEnd: 3, tail: 4 };
-  const shape = {
-    shape: 2 ** 32 - 1,
-    urls: 9,
-    weight: 300,
-    pages: 7,
-    freshPages: 1,
-    alikePages: 2,
-  };
-  const forms = [1, 2 ** 32 - 5] as const;
   const tally = {
     urls: 70_000,
     pages: 9,
     freshPages: 2,
     granted: 16,
-    shapes: [{ ...shape, forms }],
+    shapes: [-1, 9, 300, 7, 1, 2, 1, -5, 2 ** 31 - 1, 1, 2 ** 31 - 1, 0, 0, 0, 0, -(2 ** 31)],
   };
   const votes = [7, 2 ** 31] as const;
   const due = { head: 1, chunkEnd: 3, tail: 4 };
@@ -171,6 +162,8 @@ test('placePage fills in pointer and duplicate without touching the rest', () =>
       changedAt: wallMs(7),
       sitemap: true,
     },
+    simhash: undefined,
+    nearDuplicateOf: undefined,
   };
   const pack = () => {
     const writer = new ByteWriter();

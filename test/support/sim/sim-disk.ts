@@ -306,5 +306,7 @@ function rowOf(
     etag: headerValue(response?.headers ?? [], 'etag'),
     lastModified: headerValue(response?.headers ?? [], 'last-modified'),
     visit: undefined,
+    simhash: undefined,
+    nearDuplicateOf: undefined,
   };
 }

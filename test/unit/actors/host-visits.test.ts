@@ -35,6 +35,8 @@ function rowDueAt(url: string, dueAt: number, fetchedAt: number): PageRow {
     etag: undefined,
     lastModified: undefined,
     visit: { dueAt: wallMs(dueAt), ...state, changedAt: wallMs(1), sitemap: false },
+    simhash: undefined,
+    nearDuplicateOf: undefined,
   };
 }
 

@@ -1,5 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
+import { SHAPE_COLUMNS } from '../../../src/domain/shape-table.ts';
 import { trapOptions } from '../../../src/domain/traps.ts';
 import {
   EMPTY_DOMAIN,
@@ -109,7 +110,7 @@ test('UrlBudget remembers a bounded number of shapes, and one with many URLs amo
     }
   }
   const { shapes, urls } = budget.stored();
-  strictEqual(shapes.length, URL_BUDGET.shapesMax);
+  strictEqual(shapes.length, URL_BUDGET.shapesMax * SHAPE_COLUMNS);
   strictEqual(urls, 2_250);
   ok(budget.isSpent(large));
 });
