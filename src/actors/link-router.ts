@@ -173,7 +173,8 @@ export class LinkRouter {
       depth: source.depth,
       hops: source.hops,
       isHome: found.canonical.length === found.canonical.indexOf('/', 8) + 1,
-      ...marks,
+      isRespelled: marks.isRespelled,
+      isSuspect: marks.isSuspect,
       fromOtherHost,
       purpose: source.purpose,
     };

@@ -23,9 +23,9 @@ const HEAP_MIB_PER_HOST = 20 / 1024;
 const YOUNG_MIB_MAX = 48;
 /**
  * How much a heap may grow over what lives in it before it is collected. V8 takes 40 % under a bound like ours, and then marks most of the
- * time on its helper threads: 0.98 to 1.4 ms CPU a page instead of 0.77 to 0.87, for 80 MB less (`npm run bench -- load`).
+ * time on its helper threads: 0.98 to 1.4 ms CPU a page instead of 0.8 to 0.9, for 50 MB less (`npm run bench -- load`).
  */
-const HEAP_GROWTH_PERCENT = 150;
+const HEAP_GROWTH_PERCENT = 100;
 
 export class WaitingShard {
   readonly host: ThreadHost;

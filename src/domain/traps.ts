@@ -91,9 +91,6 @@ const suspect = (rule: TrapRule, detail: string): Trap => ({
   isCertain: false,
 });
 
-/** What a URL must have to show a calendar; most have none, and this runs for every new link. */
-const YEAR = /\d{4}/;
-
 /**
  * Judges one URL by its shape.
  *
@@ -121,7 +118,7 @@ export function trapOf(url: string, options: TrapOptions): Trap | undefined {
     return certain('parameters', `${parameters.length} parameters`);
   }
   return (
-    (YEAR.test(url) ? calendar(segments, parameters, options) : undefined) ??
+    calendar(segments, parameters, options) ??
     facets(parameters, options) ??
     sort(parameters) ??
     pagination(parameters, options)
@@ -201,6 +198,9 @@ function calendar(
   parameters: readonly Parameter[],
   options: TrapOptions,
 ): Trap | undefined {
+  // Most URLs show no date, and this runs for every new link.
+  const hasDate = segments.some(isDate) || parameters.some(({ value }) => isDate(value));
+  if (!hasDate) return undefined;
   const words = segments.map((segment) => segment.toLowerCase());
   let isCalendar = words.some((word) => CALENDAR_WORDS.has(word));
   let date: number | undefined;
@@ -226,11 +226,16 @@ function calendar(
   return isCalendar && date !== undefined ? suspect('calendar', `a view of ${date}`) : undefined;
 }
 
-/** Year of `2031`, `2031-07`, `2031-07-01`, `20310701` and their like; undefined for anything else. */
+const DATE = /^\d{4}(?:[-_.]?(?:0[1-9]|1[0-2])(?:[-_.]?(?:0[1-9]|[12]\d|3[01]))?)?(?:t.*)?$/i;
+
+/** True for `2031`, `2031-07`, `2031-07-01`, `20310701` and their like. */
+function isDate(text: string): boolean {
+  return DATE.test(text);
+}
+
+/** The year of a date; undefined for anything else. */
 function yearOf(text: string): number | undefined {
-  const match =
-    /^(\d{4})(?:[-_.]?(?:0[1-9]|1[0-2])(?:[-_.]?(?:0[1-9]|[12]\d|3[01]))?)?(?:t.*)?$/.exec(text);
-  return match === null ? undefined : Number(match[1]);
+  return isDate(text) ? Number(text.slice(0, 4)) : undefined;
 }
 
 function isOutside(year: number, options: TrapOptions): boolean {
