@@ -267,6 +267,10 @@ export default defineConfig({
   // Serve the dashboard, /metrics and /health here. Default: off. (--http)
   // http: '127.0.0.1:8080',
 
+  // Let the dashboard pause, resume and inject, with the token in DIR/http-token; without this it
+  // only looks. (--http-operate)
+  // httpOperate: false,
+
   // Unix socket for inspect and why. Default: DIR/debug.sock. (--debug-socket)
   // debugSocket: './crawl-data/debug.sock',
 

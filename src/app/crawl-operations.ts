@@ -8,11 +8,13 @@ import { partitionIndex } from '../base/units.ts';
 import type { CrawlConfig } from '../config/options.ts';
 import { createHasher } from '../domain/url-key.ts';
 import { DebugSocket } from '../ops/debug-socket.ts';
-import { OpsHttpServer } from '../ops/http-server.ts';
+import { isLoopback, parseHttpAddress } from '../ops/http-address.ts';
+import { type OperateOptions, type OpsHttpOptions, OpsHttpServer } from '../ops/http-server.ts';
 import type { Log, LogLevel } from '../ops/log.ts';
 import type { OperationEntry } from '../ops/operation.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import type { CrawlProcess } from './crawl-process.ts';
+import { removeHttpToken, writeHttpToken } from './http-token.ts';
 import type { LiveLists } from './live-lists.ts';
 import { type OperatedCrawl, ProcessOperator } from './process-operator.ts';
 import { shardRing } from './shard-plan.ts';
@@ -21,15 +23,18 @@ export class CrawlOperations {
   readonly state: OperatedCrawl['state'];
   readonly #socket: DebugSocket;
   readonly #http: OpsHttpServer | undefined;
+  readonly #dataDir: string;
 
   private constructor(
     state: OperatedCrawl['state'],
     socket: DebugSocket,
     http: OpsHttpServer | undefined,
+    dataDir: string,
   ) {
     this.state = state;
     this.#socket = socket;
     this.#http = http;
+    this.#dataDir = dataDir;
   }
 
   /** @throws CrawlError config when the socket or the address cannot be listened at */
@@ -62,11 +67,8 @@ export class CrawlOperations {
     };
     const socket = await DebugSocket.open({ operator, audited, path: config.debugSocket });
     try {
-      const address = config.http;
-      const http =
-        address === undefined ? undefined : await OpsHttpServer.open({ operator, address });
-      if (http !== undefined) log.info('dashboard', `dashboard at ${http.url}`, { url: http.url });
-      return new CrawlOperations(state, socket, http);
+      const http = await openHttp(config, { operator, audited }, log);
+      return new CrawlOperations(state, socket, http, config.dataDir);
     } catch (error) {
       await socket.close();
       throw error;
@@ -76,7 +78,28 @@ export class CrawlOperations {
   async close(): Promise<void> {
     this.state.stopping = true;
     await Promise.all([this.#socket.close(), this.#http?.close()]);
+    removeHttpToken(this.#dataDir);
   }
+}
+
+/** The dashboard, where one is asked for; with `--http-operate` whoever has the token may act by it. */
+async function openHttp(
+  config: CrawlConfig,
+  { operator, audited }: Pick<OpsHttpOptions, 'operator'> & Pick<OperateOptions, 'audited'>,
+  log: Log,
+): Promise<OpsHttpServer | undefined> {
+  const address = config.http;
+  if (address === undefined) return undefined;
+  const kept = config.httpOperate ? writeHttpToken(config.dataDir) : undefined;
+  const operate = kept === undefined ? undefined : { token: kept.token, audited };
+  const http = await OpsHttpServer.open({ operator, address, operate });
+  const { url } = http;
+  log.info('dashboard', `dashboard at ${url}`, { url, ...(kept && { tokenFile: kept.path }) });
+  if (kept !== undefined && !isLoopback(parseHttpAddress(address).host)) {
+    const text = 'the token crosses the network in clear; put TLS in front, or bind to loopback';
+    log.warn('dashboard-exposed', text, { url });
+  }
+  return http;
 }
 
 /** The act is done whether or not it can be written down; a full disk must not keep an operator from helping. */

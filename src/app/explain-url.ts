@@ -11,6 +11,7 @@ import {
   type RobotsRow,
 } from '../actors/rows.ts';
 import { type PartitionIndex, type UrlKey, wallMs } from '../base/units.ts';
+import { HostOverrides } from '../config/host-override.ts';
 import { gapMsOf } from '../domain/politeness.ts';
 import { Ring } from '../domain/ring.ts';
 import type { RobotsVerdict } from '../domain/robots-matcher.ts';
@@ -20,6 +21,7 @@ import { parkingOf, type WhyParking } from './explain-parking.ts';
 import { findEntry, type QueuePlace } from './find-entry.ts';
 import { LinkJudge } from './link-judgement.ts';
 import { type CrawlReading, placeOfHost } from './read-crawl.ts';
+import { gapPolicyOf } from './shard-plan.ts';
 import { StoredRobots } from './stored-robots.ts';
 import { sentenceOf } from './why-sentence.ts';
 
@@ -214,12 +216,10 @@ function attemptsOf(
 
 function hostStateOf({ config }: CrawlReading, row: HostRow): WhyHost {
   const { smoothedMs, penalty, failuresInRow, pausedUntil } = row.gap;
-  const { minGapMs, maxCrawlDelayMs, latencyFactor } = config;
+  const policy = gapPolicyOf(config, new HostOverrides(config.hostOverrides).of(row.host));
+  const { minGapMs, latencyFactor } = policy;
   const { crawlDelayMs, lastEndedAt } = row;
-  const gapMs = gapMsOf(
-    { smoothedMs, penalty, failuresInRow, crawlDelayMs },
-    { minGapMs, maxCrawlDelayMs, latencyFactor },
-  );
+  const gapMs = gapMsOf({ smoothedMs, penalty, failuresInRow, crawlDelayMs }, policy);
   const afterGap = lastEndedAt === 0 ? 0 : lastEndedAt + gapMs;
   return {
     queued: row.queues.map(({ head, tail }) => tail - head),

@@ -1,10 +1,17 @@
 // What an operator is told about hosts (DESIGN.md §10, `host` with why it is not ready, and lists of hosts): the actor's own words while it
 // is awake, its stored row otherwise.
 
+import type { AuditEntry } from '../actors/ports.ts';
 import type { HostRow } from '../actors/rows.ts';
-import type { HostLine, HostOrder, HostReport } from '../ops/reports.ts';
+import { HostOverrides } from '../config/host-override.ts';
+import type { CrawlConfig } from '../config/options.ts';
+import { gapMsOf } from '../domain/politeness.ts';
+import type { FetchLine, HostLine, HostOrder, HostReport } from '../ops/reports.ts';
 import type { OperatedCrawl } from './process-operator.ts';
+import { gapPolicyOf } from './shard-plan.ts';
 
+/** Requests of a host that are told. */
+const RECENT_MAX = 20;
 /** Host rows looked at for one list. */
 const ROWS_MAX = 200_000;
 
@@ -38,6 +45,9 @@ export function hostReport(known: {
   readonly shard: number;
   readonly row: HostRow | undefined;
   readonly live: LiveHost | undefined;
+  readonly config: CrawlConfig;
+  /** Its requests, oldest first. */
+  readonly requests: Iterable<AuditEntry>;
 }): Omit<HostReport, 'robots'> | undefined {
   const { host, row, live } = known;
   const state = live?.state;
@@ -54,12 +64,13 @@ export function hostReport(known: {
     shard: known.shard,
     node: 'local',
     state: state === undefined ? 'asleep' : 'active',
-    whyNotReady: reasons(live, queued, nextInMs),
+    whyNotReady: waitsOf(live, queued, nextInMs),
     nextInMs: Math.round(nextInMs),
     queuedByBand: queued,
     inFlight: state?.inFlight,
     gap: {
-      gapMs: Math.round(state?.gapMs ?? 0),
+      gapMs: Math.round(state?.gapMs ?? (row === undefined ? 0 : storedGapMs(known.config, row))),
+      minGapMs: policyOf(known.config, host).minGapMs,
       crawlDelayMs: state?.crawlDelayMs ?? row?.crawlDelayMs ?? 0,
       smoothedResponseMs: Math.round(row?.gap.smoothedMs ?? 0),
       penalty: row?.gap.penalty ?? 1,
@@ -67,12 +78,37 @@ export function hostReport(known: {
     },
     addresses: state?.addresses ?? [],
     counts: { ...(state?.counts ?? row?.counts) } as Record<string, number>,
-    recent: [],
+    recent: recentOf(known.requests),
   };
 }
 
+/** The last of them, newest first. */
+export function recentOf(requests: Iterable<AuditEntry>): FetchLine[] {
+  const last: AuditEntry[] = [];
+  for (const request of requests) {
+    last.push(request);
+    if (last.length > RECENT_MAX) last.shift();
+  }
+  return last.reverse().map(fetchLine);
+}
+
+/** A request of the audit log as it is told. */
+export function fetchLine({ startedAt, endedAt, url, status, failure }: AuditEntry): FetchLine {
+  return { at: startedAt, url, status, failure, tookMs: endedAt - startedAt };
+}
+
+function policyOf(config: CrawlConfig, host: string) {
+  return gapPolicyOf(config, new HostOverrides(config.hostOverrides).of(host));
+}
+
+/** The gap of a host as far as its row tells: its network and its address may make it longer. */
+function storedGapMs(config: CrawlConfig, { host, gap, crawlDelayMs }: HostRow): number {
+  const { smoothedMs, penalty, failuresInRow } = gap;
+  return gapMsOf({ smoothedMs, penalty, failuresInRow, crawlDelayMs }, policyOf(config, host));
+}
+
 /** One sentence for each thing the host waits for. */
-function reasons(
+export function waitsOf(
   live: LiveHost | undefined,
   queued: readonly number[],
   nextInMs: number,
@@ -113,7 +149,7 @@ export function hostLines(
   for (const { partition, row } of reading.store.rows.hosts()) {
     looked += 1;
     if (looked > ROWS_MAX) break;
-    best.push(lineOf(row, shardOf(partition)));
+    best.push(lineOf(row, shardOf(partition), reading.config));
     if (best.length >= rowsMax * 2 + 64) best = cut(best, amount, rowsMax);
   }
   return cut(best, amount, rowsMax);
@@ -130,9 +166,12 @@ function cut(lines: HostLine[], amount: (line: HostLine) => number, rowsMax: num
   return lines.sort((one, other) => amount(other) - amount(one)).slice(0, rowsMax);
 }
 
-function lineOf(row: HostRow, shard: number): HostLine {
+function lineOf(row: HostRow, shard: number, config: CrawlConfig): HostLine {
   const queued = row.queues.reduce((sum, { head, tail }) => sum + tail - head, 0);
-  const pausedMs = Math.max(row.gap.pausedUntil - Date.now(), 0);
+  const nowMs = Date.now();
+  const pausedMs = Math.max(row.gap.pausedUntil - nowMs, 0);
+  const gapMs = storedGapMs(config, row);
+  const dueMs = queued === 0 ? 0 : Math.max(row.lastEndedAt + gapMs - nowMs, 0);
   return {
     host: row.host,
     shard,
@@ -140,8 +179,8 @@ function lineOf(row: HostRow, shard: number): HostLine {
     stored: row.counts.stored,
     failed: row.counts.failed,
     queued,
-    gapMs: row.crawlDelayMs,
-    nextInMs: pausedMs,
-    state: pausedMs > 0 ? 'backoff' : queued === 0 ? 'idle' : 'gap',
+    gapMs: Math.round(gapMs),
+    nextInMs: Math.round(Math.max(pausedMs, dueMs)),
+    state: pausedMs > 0 ? 'backoff' : queued === 0 ? 'idle' : dueMs > 0 ? 'gap' : 'ready',
   };
 }

@@ -119,7 +119,10 @@ export class ProcessOperator implements Operator {
     const shard = this.#operated.shardOf(partition);
     const live = await this.#ask(shard, { kind: 'host', hostKey }, limits);
     const row = reading.store.rows.host(hostKey, partition);
-    const report = hostReport({ host, hostKey, partition, shard, row, live: live as LiveHost });
+    const requests = reading.store.auditOf(host, RECENT_SEGMENTS);
+    const place = { host, hostKey, partition, shard };
+    const { config } = reading;
+    const report = hostReport({ ...place, row, live: live as LiveHost, config, requests });
     if (report === undefined) return refused('not-found', `this crawl does not know ${host}`);
     const robots = await this.robots(host, limits);
     return answered({ ...report, robots: robots.kind === 'answered' ? robots.value : [] });
@@ -132,8 +135,13 @@ export class ProcessOperator implements Operator {
     return answered(hostLines(this.#operated, by, limits.rowsMax));
   }
 
-  async why(url: string, _limits: AskLimits): Promise<Answer<Reports.UrlReport>> {
-    return answered(urlReport(explainUrl(this.#operated.reading, url, Date.now())));
+  async why(url: string, limits: AskLimits): Promise<Answer<Reports.UrlReport>> {
+    const { reading, shardOf } = this.#operated;
+    const known = explainUrl(reading, url, Date.now());
+    if (known.trace === undefined) return answered(urlReport(known, undefined));
+    const { hostKey, partition } = placeOfHost(reading, known.trace.host);
+    const live = await this.#ask(shardOf(partition), { kind: 'host', hostKey }, limits);
+    return answered(urlReport(known, live as LiveHost | undefined));
   }
 
   async front(limits: AskLimits): Promise<Answer<Reports.FrontReport>> {
@@ -314,6 +322,8 @@ export class ProcessOperator implements Operator {
   }
 }
 
+/** Files of the audit log in which a host's last requests are looked for: 64 MiB, 0.1 s at most. */
+const RECENT_SEGMENTS = 1;
 /** Hosts next in turn that `front` tells. */
 const NEXT_HOSTS_MAX = 20;
 /** Time to find out where an actor lives, milliseconds. */

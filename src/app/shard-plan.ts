@@ -129,7 +129,8 @@ export function identityRulesOf(config: CrawlConfig): IdentityRules {
   return createIdentityRules({ stripSessions: config.stripSessions, tracking });
 }
 
-function gapPolicyOf(config: CrawlConfig, override: HostOverride | undefined): GapPolicy {
+/** The pace of a host, where `hostOverrides` says something of it, and of any other. */
+export function gapPolicyOf(config: CrawlConfig, override: HostOverride | undefined): GapPolicy {
   return {
     minGapMs: override?.minGapMs ?? config.minGapMs,
     maxCrawlDelayMs: override?.maxCrawlDelayMs ?? config.maxCrawlDelayMs,

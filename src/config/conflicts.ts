@@ -37,6 +37,7 @@ export function conflictsOf(config: CrawlConfig, origins: Origins): Problem[] {
   rules.checkSizes();
   rules.checkIntervals();
   rules.checkSocket();
+  rules.checkDashboard();
   rules.checkIdentity();
   return rules.problems;
 }
@@ -111,6 +112,11 @@ class ConflictRules {
       `: the debug socket ${path} would have a path of ${bytes} bytes, and a Unix socket ` +
         `has ${SOCKET_PATH_BYTES_MAX} at most; give a shorter one with --debug-socket`,
     );
+  }
+
+  checkDashboard(): void {
+    if (!this.#config.httpOperate || this.#config.http !== undefined) return;
+    this.#complain(['httpOperate', 'http'], ': there is no dashboard to operate by; add --http');
   }
 
   checkIdentity(): void {

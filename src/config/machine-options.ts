@@ -217,6 +217,13 @@ export const OPERATION_OPTIONS = {
     defaultText: 'off',
     example: "'127.0.0.1:8080'",
   }),
+  httpOperate: option(BOOLEAN, false, {
+    group: 'Operation',
+    flag: '--http-operate',
+    doc:
+      'Let the dashboard pause, resume and inject, with the token in DIR/http-token; without ' +
+      'this it only looks.',
+  }),
   debugSocket: derived(SOCKET_PATH, {
     group: 'Operation',
     flag: '--debug-socket',

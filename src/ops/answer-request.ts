@@ -3,7 +3,7 @@
 // becomes a refusal, so that a question never harms the crawl it is about.
 
 import { ROWS_DEFAULT } from './look-verbs.ts';
-import type { Operation, OperationEntry } from './operation.ts';
+import type { Operation, OperationEntry, OperationSource } from './operation.ts';
 import {
   type Answer,
   type AskLimits,
@@ -24,6 +24,7 @@ export interface AnswerServices {
   /** Told of every operation, done or refused. Must not throw. */
   readonly audited: (entry: OperationEntry) => void;
   readonly timeoutMs: number;
+  readonly source: OperationSource;
 }
 
 /** What a trace needs of whoever asked for it. */
@@ -98,7 +99,7 @@ async function answerPrepared(
 }
 
 async function operate(
-  { operator, audited, timeoutMs }: AnswerServices,
+  { operator, audited, timeoutMs, source }: AnswerServices,
   operation: Operation,
 ): Promise<Answer<unknown>> {
   const limits: AskLimits = { timeoutMs, rowsMax: ROWS_DEFAULT };
@@ -108,7 +109,7 @@ async function operate(
   const isDone = answer.kind === 'answered';
   audited({
     at: Date.now(),
-    source: 'debug-socket',
+    source,
     operation,
     outcome: isDone ? 'done' : answer.code,
     text: isDone ? answer.value.text : answer.reason,

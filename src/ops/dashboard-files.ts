@@ -21,6 +21,8 @@ const OWN: readonly (readonly [path: string, file: string, contentType: string])
   ['/assets/dashboard.js', 'dashboard.js', JS],
   ['/assets/charts.js', 'charts.js', JS],
   ['/assets/details.js', 'details.js', JS],
+  ['/assets/operate.js', 'operate.js', JS],
+  ['/assets/hosts.js', 'hosts.js', JS],
   ['/assets/elements.js', 'elements.js', JS],
   ['/assets/format.js', 'format.js', JS],
 ];

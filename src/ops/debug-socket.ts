@@ -23,7 +23,7 @@ export const DEBUG_SOCKET_LIMITS: DebugSocketLimits = {
 };
 
 /** Where the socket lies and whom it asks; `limits` replace the usual ones. */
-export interface DebugSocketOptions extends Omit<AnswerServices, 'timeoutMs'> {
+export interface DebugSocketOptions extends Omit<AnswerServices, 'timeoutMs' | 'source'> {
   readonly path: string;
   readonly limits?: Partial<DebugSocketLimits>;
 }
@@ -40,7 +40,8 @@ export class DebugSocket {
   private constructor(options: DebugSocketOptions) {
     this.#limits = { ...DEBUG_SOCKET_LIMITS, ...options.limits };
     const { operator, audited } = options;
-    this.#services = { operator, audited, timeoutMs: this.#limits.timeoutMs };
+    const { timeoutMs } = this.#limits;
+    this.#services = { operator, audited, timeoutMs, source: 'debug-socket' };
     // Half-open, so that `echo top | nc -U …` gets its answer after it has closed its own side.
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
   }

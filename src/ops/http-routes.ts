@@ -1,5 +1,5 @@
 // What the HTTP side answers to which path: the dashboard's files, its JSON, metrics and health
-// (DESIGN.md §10). Everything here only looks; changing a crawl goes by the debug socket. Answers
+// (DESIGN.md §10). Everything here only looks; changing a crawl is http-operate.ts. Answers
 // are values; the server writes them.
 
 import { ANSWER_TIMEOUT_MS, withinDeadline } from './answer-request.ts';
@@ -8,8 +8,9 @@ import type { ServedFile } from './dashboard-files.ts';
 import { ANSWER_BYTES_MAX } from './debug-protocol.ts';
 import { ROWS_DEFAULT } from './look-verbs.ts';
 import type { CrawlMetrics } from './metrics.ts';
-import { type Answer, type Operator, type RefusalCode, refused } from './operator.ts';
+import { type Answer, answered, type Operator, type RefusalCode, refused } from './operator.ts';
 import { boundedPlain } from './plain-value.ts';
+import { HOST_ORDERS } from './reports.ts';
 
 /** An answer to a request. */
 export interface HttpAnswer {
@@ -24,13 +25,18 @@ export interface HttpServices {
   readonly watch: CrawlWatch;
   readonly metrics: CrawlMetrics;
   readonly files: ReadonlyMap<string, ServedFile>;
+  /** True when acts may be sent, with the token. */
+  readonly isOperable: boolean;
 }
 
 /** Questions to the crawl at a time. */
 const ASKS_MAX = 16;
 /** Age at which a snapshot no longer shows a healthy crawl, milliseconds. */
 const STALE_MS = 15_000;
-const JSON_TYPE = 'application/json; charset=utf-8';
+/** Hosts of the dashboard's list. */
+const HOSTS_MAX = 200;
+/** Content type of every JSON answer. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 const STATUS_OF: Readonly<Record<RefusalCode, number>> = {
   usage: 400,
@@ -64,11 +70,22 @@ export class HttpRoutes {
         return this.#ready();
       case '/api/overview':
         return jsonAnswer(watch.latest());
+      case '/api/operate':
+        return jsonAnswer(answered({ isOperable: this.#services.isOperable }));
+      case '/api/hosts':
+        return this.#hosts(searchParams.get('by') ?? 'fetched');
       case '/api/why':
         return this.#ask((limits) => operator.why(searchParams.get('url') ?? '', limits));
       default:
         return this.#hostAnswer(pathname);
     }
+  }
+
+  #hosts(by: string): Promise<HttpAnswer> | HttpAnswer {
+    const order = HOST_ORDERS.find((known) => known === by);
+    if (order === undefined) return jsonAnswer(refused('usage', `by ${HOST_ORDERS.join(', ')}`));
+    const { operator } = this.#services;
+    return this.#ask((limits) => operator.hosts(order, { ...limits, rowsMax: HOSTS_MAX }));
   }
 
   #hostAnswer(pathname: string): Promise<HttpAnswer> | HttpAnswer {
@@ -124,7 +141,8 @@ function verdict(isGood: boolean, details: Readonly<Record<string, unknown>>): H
   return { status: isGood ? 200 : 503, contentType: JSON_TYPE, body };
 }
 
-function jsonAnswer(answer: Answer<unknown>): HttpAnswer {
+/** The answer, or its refusal with the status that goes with it. */
+export function jsonAnswer(answer: Answer<unknown>): HttpAnswer {
   if (answer.kind === 'refused') {
     const { code, reason } = answer;
     const body = `${JSON.stringify({ code, error: reason })}\n`;

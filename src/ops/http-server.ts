@@ -1,16 +1,19 @@
-// The HTTP side of operating a crawl (`--http`): one server for dashboard, metrics and health, read
-// only. It trusts nobody: loopback servers answer only to loopback names, other origins get nothing
-// (no CORS), the page may load only from here (CSP), connections are bounded.
+// The HTTP side of operating a crawl (`--http`): one server for dashboard, metrics and health. It
+// only looks, unless `--http-operate` gives it a token (http-operate.ts). It trusts nobody: loopback
+// servers answer only to loopback names, other origins get nothing (no CORS), the page may load only
+// from here (CSP), connections are bounded.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CrawlError } from '../base/errors.ts';
 import { parseUrl } from '../base/parse-url.ts';
+import { ANSWER_TIMEOUT_MS, type AnswerServices } from './answer-request.ts';
 import { CrawlWatch } from './crawl-watch.ts';
 import { dashboardFiles } from './dashboard-files.ts';
 import { EventStreams } from './event-stream.ts';
 import { type HttpAddress, isHostAccepted, parseHttpAddress } from './http-address.ts';
-import { type HttpAnswer, HttpRoutes } from './http-routes.ts';
+import { operateByHttp, operateRefusal } from './http-operate.ts';
+import { type HttpAnswer, HttpRoutes, JSON_TYPE, jsonAnswer } from './http-routes.ts';
 import { CrawlMetrics } from './metrics.ts';
 import type { Operator } from './operator.ts';
 
@@ -37,6 +40,19 @@ export interface OpsHttpOptions {
   readonly operator: Operator;
   /** `HOST:PORT`, as `--http` takes it. */
   readonly address: string;
+  /** What it needs to change the crawl; undefined: it only looks. */
+  readonly operate?: OperateOptions | undefined;
+}
+
+/** The token that an act has to show, and who is told of each. */
+export interface OperateOptions {
+  readonly token: string;
+  readonly audited: AnswerServices['audited'];
+}
+
+interface OperateServices {
+  readonly token: string;
+  readonly services: AnswerServices;
 }
 
 /** See the head of this file. */
@@ -46,8 +62,9 @@ export class OpsHttpServer {
   readonly #watch: CrawlWatch;
   readonly #routes: HttpRoutes;
   readonly #streams: EventStreams;
+  readonly #operate: OperateServices | undefined;
 
-  private constructor({ operator, address }: OpsHttpOptions) {
+  private constructor({ operator, address, operate }: OpsHttpOptions) {
     this.#address = parseHttpAddress(address);
     this.#watch = new CrawlWatch(operator);
     this.#streams = new EventStreams(this.#watch, STREAMS_MAX);
@@ -56,7 +73,13 @@ export class OpsHttpServer {
       watch: this.#watch,
       metrics: new CrawlMetrics(),
       files: dashboardFiles(),
+      isOperable: operate !== undefined,
     });
+    if (operate !== undefined) {
+      const { token, audited } = operate;
+      const services = { operator, audited, timeoutMs: ANSWER_TIMEOUT_MS, source: 'http' } as const;
+      this.#operate = { token, services };
+    }
     this.#server = createServer(
       {
         headersTimeout: 10 * SECOND_MS,
@@ -116,6 +139,11 @@ export class OpsHttpServer {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     const { method = '', headers, url: target = '' } = request;
     const url = parsedTarget(target);
+    const operate = this.#operate;
+    if (method === 'POST' && url?.pathname === '/api/operate' && operate !== undefined) {
+      void this.#change(operate, request, response);
+      return;
+    }
     const refusal = this.#refusalOf(method, headers.host, url);
     if (url === undefined || refusal !== undefined) {
       // A body has no meaning here: a request that brings one is read no further than its head.
@@ -128,6 +156,26 @@ export class OpsHttpServer {
     } else {
       void this.#routes.answer(url).then((answer) => send(response, answer, method));
     }
+  }
+
+  /** An act of an operator: let in by its head, then read and done. */
+  async #change(
+    { token, services }: OperateServices,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const access = { token, boundHost: this.#address.host };
+    const refusal = operateRefusal(access, request.headers);
+    if (refusal !== undefined) {
+      // The body of a stranger is not read: the connection goes with it.
+      response.setHeader('connection', 'close');
+      const body = `${JSON.stringify({ code: 'refused', error: refusal.reason })}\n`;
+      send(response, { status: refusal.status, contentType: JSON_TYPE, body }, 'POST');
+      return;
+    }
+    const answer = await operateByHttp(services, request);
+    if (!request.complete) response.setHeader('connection', 'close');
+    send(response, jsonAnswer(answer), 'POST');
   }
 
   #refusalOf(

@@ -1,5 +1,5 @@
 // What an operator may change on a running crawl (DESIGN.md §10), as plain data: one union for the
-// socket, a later HTTP form and the audit log. Whether an operation is possible now is the
+// socket, the dashboard and the audit log. Whether an operation is possible now is the
 // Operator's to say.
 
 /** Whom a pause is for. An IP is paused with all hosts that share it. */
@@ -40,12 +40,15 @@ export type Operation =
   /** Stop starting requests on a node (undefined: this one) and hand its partitions over. */
   | { readonly kind: 'drain'; readonly node: string | undefined };
 
+/** By which door an act came. */
+export type OperationSource = 'debug-socket' | 'http' | 'signal';
+
 /** One line of the audit log about an operator's act. */
 export interface OperationEntry {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** Where it came from. */
-  readonly source: 'debug-socket';
+  readonly source: OperationSource;
   readonly operation: Operation;
   /** `done`, or the code of the refusal. */
   readonly outcome: string;

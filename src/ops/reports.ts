@@ -10,8 +10,8 @@ export interface FetchLine {
   readonly status: number;
   /** Failure kind; undefined when an answer came. */
   readonly failure: string | undefined;
-  readonly bytes: number;
-  readonly responseMs: number;
+  /** From the start of the request to its last byte. */
+  readonly tookMs: number;
 }
 
 /** By what hosts are listed, the greatest first. */
@@ -55,6 +55,7 @@ export interface HostReport {
   readonly addresses: readonly string[];
   readonly robots: readonly RobotsReport[];
   readonly counts: Readonly<Record<string, number>>;
+  /** Its last requests, newest first, from the newest file of the audit log. */
   readonly recent: readonly FetchLine[];
 }
 

@@ -3,9 +3,11 @@
 // once.
 
 import { Charts } from './charts.js';
-import { ask, hostButton } from './details.js';
+import { ask, followAddress } from './details.js';
 import { byId, element, refill, table } from './elements.js';
 import { bytes, count, milliseconds, rate, span } from './format.js';
+import { HostList } from './hosts.js';
+import { startOperating } from './operate.js';
 
 /** Without news for so long the page says that what it shows is old; milliseconds. */
 const STALE_MS = 5_000;
@@ -14,6 +16,7 @@ const STALE_MS = 5_000;
 const SMALL_FRONT_NEWS = 5;
 
 const charts = new Charts();
+const hosts = new HostList();
 let lastNewsAt = Date.now();
 let smallFrontNews = 0;
 
@@ -30,7 +33,7 @@ function show(news) {
   showFront(news);
   showAnswers(overview);
   showTables(overview);
-  refill(byId('hosts'), hostTable(topHosts));
+  hosts.news(topHosts);
   charts.add(news.point);
 }
 
@@ -231,24 +234,6 @@ function shardTable(shards) {
   return table(columns, rows);
 }
 
-/** @param {any[]} hosts */
-function hostTable(hosts) {
-  const numbers = ['requests', 'stored', 'failed', 'queued', 'gap', 'next in'];
-  const columns = [
-    { name: 'host' },
-    { name: 'state' },
-    ...numbers.map((name) => ({ name, isNumber: true })),
-  ];
-  const rows = hosts.map((host) => [
-    hostButton(host.host),
-    host.state,
-    ...[host.fetched, host.stored, host.failed, host.queued].map(count),
-    milliseconds(host.gapMs),
-    host.nextInMs === 0 ? 'now' : milliseconds(host.nextInMs),
-  ]);
-  return table(columns, rows);
-}
-
 /** @param {string} state */
 function setState(state) {
   const badge = byId('state');
@@ -281,6 +266,16 @@ byId('ask').addEventListener('submit', (event) => {
   const field = /** @type {HTMLInputElement} */ (byId('question'));
   void ask(field.value);
 });
+document.addEventListener('keydown', (event) => {
+  const isTyping = event.target instanceof Element && event.target.matches('input, textarea, select');
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  const goal = { '/': 'question', h: 'hosts-named' }[event.key];
+  if (goal === undefined || document.querySelector('dialog[open]') !== null) return;
+  event.preventDefault();
+  byId(goal).focus();
+});
 setInterval(showStaleness, 1_000);
+void startOperating();
+followAddress();
 await charts.start();
 listen();

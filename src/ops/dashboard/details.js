@@ -1,21 +1,66 @@
 // The dialog with everything about one host or one URL: opened from a list or from the question
-// field, closed by Escape. The drill-down from the list of hosts to a host, and from a URL to why
-// it was or was not crawled. It asks only when told to.
+// field, closed by Escape. The drill-down from the list of hosts to a host, from its requests to a
+// URL, and why that was or was not crawled. What it shows stands behind the # of the page's address,
+// so that the browser's Back leads back and an address can be passed on. It asks only when told to.
 
 import { byId, element, table } from './elements.js';
-import { bytes, count, milliseconds, time } from './format.js';
+import { count, milliseconds, time } from './format.js';
+import { hostActions } from './operate.js';
 
 /** Asks about a URL when there is a scheme or a path in it, else about a host. @param {string} text */
 export function ask(text) {
   const words = text.trim();
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(words)) return showUrl(words);
-  return words.includes('/') ? showUrl(`http://${words}`) : showHost(words);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(words)) open('url', words);
+  else if (words.includes('/')) open('url', `http://${words}`);
+  else open('host', words.toLowerCase());
+}
+
+/** Shows what the page's address names, now and whenever it changes. */
+export function followAddress() {
+  const dialog = detailsDialog();
+  dialog.addEventListener('close', () => {
+    if (location.hash !== '') history.pushState(null, '', location.pathname);
+  });
+  addEventListener('hashchange', follow);
+  follow();
+}
+
+function follow() {
+  const [, kind, text = ''] = /^#(host|url)=(.*)$/.exec(location.hash) ?? [];
+  if (kind === undefined) detailsDialog().close();
+  else if (kind === 'host') void showHost(decoded(text));
+  else void showUrl(decoded(text));
+}
+
+/** @param {'host' | 'url'} kind @param {string} text */
+function open(kind, text) {
+  const hash = `#${kind}=${encodeURIComponent(text)}`;
+  if (location.hash === hash) follow();
+  else location.hash = hash;
+}
+
+/** @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function detailsDialog() {
+  return /** @type {HTMLDialogElement} */ (byId('details'));
 }
 
 /** A button that opens the details of a host. @param {string} host */
 export function hostButton(host) {
-  const button = element('button', { type: 'button', class: 'link', 'data-name': host }, host);
-  button.addEventListener('click', () => showHost(host));
+  return link('host', host);
+}
+
+/** @param {'host' | 'url'} kind @param {string} text */
+function link(kind, text) {
+  const button = element('button', { type: 'button', class: 'link', 'data-name': text }, text);
+  button.addEventListener('click', () => open(kind, text));
   return button;
 }
 
@@ -24,7 +69,9 @@ async function showHost(host) {
   const report = await fetched(host, `/api/host/${encodeURIComponent(host)}`);
   if (report === undefined) return;
   const waits = report.whyNotReady.map((/** @type {string} */ why) => element('li', {}, why));
+  const actions = hostActions(host);
   fill(host, [
+    ...(actions.length === 0 ? [] : [element('div', { class: 'actions' }, ...actions)]),
     titled(
       'Why not ready',
       waits.length === 0 ? text('It is ready or in flight.') : element('ul', {}, ...waits),
@@ -73,6 +120,9 @@ async function showUrl(url) {
   ]);
   fill(url, [
     element('p', {}, element('strong', {}, report.verdict)),
+    ...(hostOf(report.canonical) === undefined
+      ? []
+      : [titled('Host', element('p', {}, link('host', hostOf(report.canonical) ?? '')))]),
     titled('Canonical form', text(report.canonical ?? 'none')),
     titled('Decisions', element('div', { class: 'scroll' }, table(columns, rows))),
     titled('Requests', fetches(report.fetches)),
@@ -86,7 +136,7 @@ async function showUrl(url) {
  */
 async function fetched(title, address) {
   fill(title, [text('Asking…')]);
-  const dialog = /** @type {HTMLDialogElement} */ (byId('details'));
+  const dialog = detailsDialog();
   if (!dialog.open) dialog.showModal();
   try {
     const response = await fetch(address);
@@ -114,6 +164,11 @@ function fill(title, children) {
  */
 function titled(title, body) {
   return element('div', {}, element('h3', {}, title), body);
+}
+
+/** @param {string | undefined} url */
+function hostOf(url) {
+  return url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
 /** @param {string} words */
@@ -161,15 +216,13 @@ function fetches(lines) {
     { name: 'when' },
     { name: 'URL', isWrapped: true },
     { name: 'answer' },
-    { name: 'size', isNumber: true },
-    { name: 'time', isNumber: true },
+    { name: 'took', isNumber: true },
   ];
   const rows = lines.map((line) => [
     time(line.at),
-    line.url,
+    link('url', line.url),
     line.failure ?? String(line.status),
-    bytes(line.bytes),
-    milliseconds(line.responseMs),
+    milliseconds(line.tookMs),
   ]);
   return element('div', { class: 'scroll' }, table(columns, rows));
 }

@@ -45,8 +45,7 @@ export function sampleHostReport(line: HostLine): HostReport {
         url: `https://${line.host}/last`,
         status: 200,
         failure: undefined,
-        bytes: 48_113,
-        responseMs: 87,
+        tookMs: 87,
       },
     ],
   };

@@ -15,6 +15,7 @@ function desk(timeoutMs = 1_000) {
   const services = {
     operator: crawl,
     timeoutMs,
+    source: 'debug-socket' as const,
     audited: (entry: OperationEntry) => audit.push(entry),
   };
   const listener = {
