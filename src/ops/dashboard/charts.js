@@ -1,5 +1,5 @@
 // The charts over time, drawn by uPlot. Each has its present values in its caption, so that nothing
-// is told by colour or line alone. Ten minutes at a point a second; older points are forgotten.
+// is told by colour or line alone. Ten minutes at most, at a point a second; older points are forgotten.
 // Colours come from the style sheet, so they follow its light and dark.
 
 import { byId, element } from './elements.js';
@@ -7,6 +7,8 @@ import { bytes, count, milliseconds, rate } from './format.js';
 
 const HEIGHT = 160;
 const SPAN_SECONDS = 600;
+/** A crawl that began just now is shown over this time at least. */
+const SPAN_SECONDS_MIN = 60;
 
 /**
  * @typedef {object} Series
@@ -185,11 +187,11 @@ function optionsOf({ series, write }, width) {
     cursor: { show: false },
     padding: [8, 18, 0, 0],
     scales: {
-      x: { range: (_plot, _least, most) => [most - SPAN_SECONDS, most] },
+      x: { range: (_plot, least, most) => [Math.min(least, most - SPAN_SECONDS_MIN), most] },
       y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] },
     },
     axes: [
-      { ...axis, size: 24, space: 70, values: (_plot, ticks) => ticks.map(clock) },
+      { ...axis, size: 24, space: 70, values: (_plot, ticks) => clocks(ticks) },
       { ...axis, size: 60, values: (_plot, ticks) => ticks.map(write) },
     ],
     series: [
@@ -204,7 +206,9 @@ function optionsOf({ series, write }, width) {
   };
 }
 
-/** @param {number} seconds since the epoch */
-function clock(seconds) {
-  return new Date(seconds * 1_000).toLocaleTimeString('sv', { hour: '2-digit', minute: '2-digit' });
+/** Times of day, with seconds where minutes would repeat. @param {number[]} ticks seconds since the epoch */
+function clocks(ticks) {
+  const isFine = ticks.some((tick) => tick % 60 !== 0);
+  const digits = isFine ? 8 : 5;
+  return ticks.map((tick) => new Date(tick * 1_000).toLocaleTimeString('sv').slice(0, digits));
 }

@@ -82,7 +82,7 @@ async function showHost(host) {
         state: report.state,
         'next request in': milliseconds(report.nextInMs),
         'in flight': report.inFlight ?? 'nothing',
-        'queued Q1 Q2 Q3': report.queuedByBand.map(count).join(' · '),
+        'queued Q1 Q2 Q3, due': report.queuedByBand.map(count).join(' · '),
         partition: `${report.partition} on shard ${report.shard}, ${report.node}`,
         addresses: report.addresses.join(', ') || 'none known',
       }),
