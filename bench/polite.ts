@@ -115,6 +115,7 @@ async function measured(one: PoliteCase): Promise<Measured> {
       `${seconds} s: ${result.report.pages} pages\n` +
       `ideal ${ideal.toFixed(1)} requests/s, asked ${rate.toFixed(1)}, share ${percent(rate / ideal)}\n`,
   );
+  printLateness(world, log, window, gapMs);
   const broken = printCost(result) + printAddresses(log, gapMs / 4);
   return { status: broken === 0 ? 0 : 1, rate, healthy };
 }
@@ -128,6 +129,41 @@ function windowOf(world: World, log: readonly RequestEntry[], gapMs: number): Wi
       startMs >= fromMs && startMs < endMs && canAnswer(world.healthOf(world.hostIndex(host))),
   );
   return { fromMs, endMs, asked: asked.length };
+}
+
+/** Prints how long after it was due each request began, by the web's clock: what is lost of the ideal, and whether in a few hosts or in all. */
+function printLateness(
+  world: World,
+  log: readonly RequestEntry[],
+  { fromMs, endMs }: Window,
+  gapMs: number,
+): void {
+  const endedAt = new Map<string, number>();
+  const late: number[] = [];
+  const lateOfHost = new Map<string, number>();
+  for (const { host, startMs, endMs: ended } of log) {
+    const before = endedAt.get(host);
+    endedAt.set(host, ended);
+    const index = world.hostIndex(host);
+    if (before === undefined || startMs < fromMs || startMs > endMs) continue;
+    if (!canAnswer(world.healthOf(index))) continue;
+    const decision = robotsDecision(world.options, hostProfile(world.options, index), 0);
+    const lateMs = startMs - before - Math.max(gapMs, crawlDelayMs(decision, 'hostler'));
+    late.push(lateMs);
+    lateOfHost.set(host, (lateOfHost.get(host) ?? 0) + lateMs);
+  }
+  const hosts = [...lateOfHost.values()];
+  process.stdout.write(
+    `late by ${quantiles(late)} ms a request; ${quantiles(hosts)} ms a host in all\n`,
+  );
+}
+
+/** Median, 90th and 99th percentile and maximum. */
+function quantiles(values: readonly number[]): string {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number): string =>
+    (sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0).toFixed(1);
+  return `p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}, max ${at(1)}`;
 }
 
 /** Prints CPU, memory and the judgement. @returns how many promises were broken */

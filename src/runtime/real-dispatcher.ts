@@ -6,8 +6,8 @@ import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import { LoopWatch } from './loop-watch.ts';
 import { RealClock } from './real-clock.ts';
 
-/** Messages between two looks at the clock within a slice. */
-const MESSAGES_PER_LOOK = 256;
+/** Messages between two looks at the clock within a slice: a page to parse is one, and takes a tenth of the slice. */
+const MESSAGES_PER_LOOK = 8;
 /** Weight of a new measurement in the smoothed loop delay. */
 const DELAY_WEIGHT = 1 / 16;
 const TIMEOUT_MAX_MS = 2 ** 31 - 1;
