@@ -4,17 +4,18 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { startWeb } from '../test/support/server/start-web.ts';
+import { type StartedWeb, startWeb } from '../test/support/server/start-web.ts';
 import { judge } from '../test/support/world/judge.ts';
 import type { RequestEntry, Verdict } from '../test/support/world/judge-types.ts';
-import type { World } from '../test/support/world/world.ts';
+import { createWorld, type World } from '../test/support/world/world.ts';
 import type { PartialWorldOptions } from '../test/support/world/world-options.ts';
 import { type ProcessSample, sampleProcess } from './process-sample.ts';
+import { type SimulatedWebCost, WORLD_VARIABLE } from './simulated-network.ts';
 
 /** What to run. */
 export interface LoadPlan {
@@ -26,6 +27,8 @@ export interface LoadPlan {
   readonly options?: Readonly<Record<string, readonly string[]>>;
   /** Flags for node, such as --cpu-prof. */
   readonly nodeFlags?: readonly string[];
+  /** The network is played in the crawl's own threads (simulated-network.ts); nothing is judged then. */
+  readonly simulated?: boolean;
   readonly judged?: boolean;
   /** Asked at each look; true stops the crawl in order. */
   readonly isEnough?: (sample: LoadSample) => boolean;
@@ -67,7 +70,7 @@ export interface LoadResult {
 
 /** Runs one load. @throws Error when the crawler fails */
 export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
-  const web = await startWeb(plan.world);
+  const web = plan.simulated === true ? simulatedWeb(plan.world) : await startWeb(plan.world);
   const dataDir = mkdtempSync(join(tmpdir(), 'load-'));
   try {
     const options = {
@@ -87,9 +90,10 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
       ...plan.options,
     };
     const before = sampleProcess(web.pid)?.cpuMs ?? 0;
-    const { report, samples } = await crawl(options, plan);
-    const webCpuMs = (sampleProcess(web.pid)?.cpuMs ?? 0) - before;
-    const isJudged = plan.judged !== false;
+    const { report, samples, simulatedWebMs } = await crawl(options, plan);
+    const after = sampleProcess(web.pid)?.cpuMs ?? 0;
+    const webCpuMs = plan.simulated === true ? simulatedWebMs : after - before;
+    const isJudged = plan.judged !== false && plan.simulated !== true;
     const log = isJudged ? await web.log() : [];
     const rules = { minGapMs: plan.gapMs, maxCrawlDelayMs: 30_000, listedMax: 3 };
     const verdict = isJudged ? judge(web.world, log, rules) : undefined;
@@ -99,6 +103,24 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
+
+/** A web that nobody serves: its pages are made where they are asked for. */
+function simulatedWeb(world: LoadPlan['world']): LoadWeb {
+  const directory = mkdtempSync(join(tmpdir(), 'web-'));
+  const seedsFile = join(directory, 'seeds.txt');
+  const simulated = createWorld(world);
+  writeFileSync(seedsFile, [...simulated.seeds()].join('\n'));
+  return {
+    pid: process.pid,
+    dnsPort: 53,
+    seedsFile,
+    world: simulated,
+    log: async () => [],
+    stop: async () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
+
+type LoadWeb = Pick<StartedWeb, 'pid' | 'dnsPort' | 'seedsFile' | 'world' | 'log' | 'stop'>;
 
 /** The part of a run between its start and its end. */
 export interface SteadyFigures {
@@ -133,25 +155,33 @@ export function steadyOf(samples: readonly LoadSample[], fromSeconds: number): S
 async function crawl(
   options: Readonly<Record<string, readonly string[]>>,
   plan: LoadPlan,
-): Promise<Pick<LoadResult, 'report' | 'samples'>> {
+): Promise<Pick<LoadResult, 'report' | 'samples'> & SimulatedWebCost> {
   const entry = fileURLToPath(new URL('./load-crawler.js', import.meta.url));
   const child = spawn(
     process.execPath,
-    [...(plan.nodeFlags ?? []), entry, JSON.stringify(options)],
+    [
+      ...(plan.nodeFlags ?? []),
+      entry,
+      JSON.stringify(options),
+      ...(plan.simulated === true ? ['simulated'] : []),
+    ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, [WORLD_VARIABLE]: JSON.stringify(plan.world) },
     },
   );
   const startedMs = performance.now();
   const samples: LoadSample[] = [];
   let isStopping = false;
   let trouble = '';
+  let simulatedWebMs = 0;
   let last = '';
   createInterface({ input: child.stdout }).on('line', (line) => {
     last = line;
   });
   createInterface({ input: child.stderr }).on('line', (line) => {
     const progress = progressOf(line);
+    simulatedWebMs += webCostOf(line);
     if (progress === undefined) trouble += `${line}\n`;
     const sample = progress === undefined ? undefined : sampleProcess(child.pid as number);
     if (progress === undefined || sample === undefined) return;
@@ -164,7 +194,12 @@ async function crawl(
   });
   const [status] = (await once(child, 'close')) as [number | null];
   if (status !== 0) throw new Error(`the crawler ended with ${status}:\n${trouble}`);
-  return { report: JSON.parse(last) as CrawlFigures, samples };
+  return { report: JSON.parse(last) as CrawlFigures, samples, simulatedWebMs };
+}
+
+function webCostOf(line: string): number {
+  if (!line.startsWith('{"simulatedWebMs"')) return 0;
+  return (JSON.parse(line) as SimulatedWebCost).simulatedWebMs;
 }
 
 /** A line of `--progress json`; undefined for any other line. */

@@ -1,6 +1,7 @@
-// `npm run bench -- load --rate 400,1000,2000 --size 2k,10k,100k [--hosts N] [--seconds N] [--threads N] [--repeat N] [--json FILE]`:
+// `npm run bench -- load --rate 400,1000,2000 --size 2k,10k,100k [--hosts N] [--seconds N] [--threads N] [--repeat N] [--json FILE] [--sim]`:
 // the whole crawler against the shipped web at each rate and size, one table row each (PERFORMANCE.md's bar). With `--repeat` the runs
 // are interleaved, and rows are medians with their ranges in the JSON. Sizes have 10, 50 and 100 links, as the bar has.
+// With `--sim` the network is played in the crawl's threads, without sockets: `web ms/page` is then part of the crawler's CPU.
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -44,6 +45,7 @@ export async function loadCommand(args: readonly string[]): Promise<number> {
     options: {
       ...{ rate: text, size: text, hosts: text, seconds: text },
       ...{ threads: text, repeat: text, json: text, prof: text },
+      sim: { type: 'boolean' },
     },
   });
   const list = (given: string | undefined, standard: string) => (given ?? standard).split(',');
@@ -61,7 +63,7 @@ export async function loadCommand(args: readonly string[]): Promise<number> {
   print(HEADINGS);
   for (let round = 0; round < repeat; round += 1) {
     for (const [at, one] of cases.entries()) {
-      const figures = await measured(one, values.prof);
+      const figures = await measured(one, values.prof, values.sim === true);
       runs[at]?.push(figures);
       print(columnsOf(one, figures));
     }
@@ -75,7 +77,11 @@ export async function loadCommand(args: readonly string[]): Promise<number> {
   return runs.flat().some(({ violations }) => violations > 0) ? 1 : 0;
 }
 
-async function measured(one: LoadCase, profileDir: string | undefined): Promise<LoadFigures> {
+async function measured(
+  one: LoadCase,
+  profileDir: string | undefined,
+  simulated: boolean,
+): Promise<LoadFigures> {
   const linksPerPage = LINKS[one.size];
   if (linksPerPage === undefined) throw new RangeError(`--size ${one.size}: 2k, 10k or 100k`);
   const pagesPerHost = Math.max(50, Math.ceil((1.5 * one.rate * one.seconds) / one.hosts));
@@ -85,6 +91,7 @@ async function measured(one: LoadCase, profileDir: string | undefined): Promise<
     gapMs: Math.max(1, Math.round((1_000 * one.hosts) / one.rate)),
     seconds: one.seconds,
     threads: one.threads,
+    simulated,
     nodeFlags: profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`],
   });
   return figuresOf(result, START_SHARE * one.seconds);

@@ -27,6 +27,7 @@ import { createProgress, type Progress, type ProgressSnapshot } from './progress
 import { rememberSeeds } from './scope-seeds.ts';
 import { readSeeds } from './seeds.ts';
 import { logStorageNews } from './storage-news.ts';
+import { SHARD_ENTRY } from './waiting-shard.ts';
 
 /** Time between two looks at the shards. */
 const LOOK_MS = 100;
@@ -47,10 +48,14 @@ interface Ending {
   isAlone: boolean;
 }
 
-/** @returns the exit status: 0 for a crawl that is done, at a limit or stopped in order */
+/**
+ * @param shardEntry the module that shard threads run; benchmarks have one of their own
+ * @returns the exit status: 0 for a crawl that is done, at a limit or stopped in order
+ */
 export async function commandCrawl(
   config: CrawlConfig,
   seedArguments: readonly string[],
+  shardEntry: URL = SHARD_ENTRY,
 ): Promise<number> {
   const startedMs = performance.now();
   const place =
@@ -86,6 +91,7 @@ export async function commandCrawl(
       },
       noticed: (notice) => log.info(notice.code, noticeText(notice), { ...notice }),
       cluster: cluster?.seats,
+      shardEntry,
       failed,
     },
     () => {

@@ -57,6 +57,8 @@ export interface CrawlProcessOptions {
   readonly trustedCertificates: readonly string[];
   /** Domains of the opt-out file. */
   readonly optOut: readonly string[];
+  /** The module that shard threads run; see SHARD_ENTRY. */
+  readonly shardEntry: URL;
   /** The node's part of a cluster; undefined on one machine. */
   readonly cluster: ClusterSeats | undefined;
   /** Told what an operator may want to know about a host. */
@@ -146,7 +148,10 @@ export class CrawlProcess {
     };
     const waiting = Array.from(
       { length: config.threads },
-      (_, shard) => new WaitingShard(shard, config.activeHostsMax, (exit) => exited(shard, exit)),
+      (_, shard) =>
+        new WaitingShard(shard, config.activeHostsMax, options.shardEntry, (exit) =>
+          exited(shard, exit),
+        ),
     );
     const { storage, prepared, suspects } = await openCrawl(options, fail, prepare).catch(
       async (error) => {

@@ -27,18 +27,30 @@ const YOUNG_MIB_MAX = 48;
  */
 const HEAP_GROWTH_PERCENT = 100;
 
+/** A shard with the real network. Benchmarks have another. */
+export const SHARD_ENTRY = new URL('./shard-thread.js', import.meta.url);
+
 export class WaitingShard {
   readonly host: ThreadHost;
   readonly #planPort: MessagePort;
   readonly #started: Promise<ThreadStart>;
 
-  /** Starts the thread. @param onExit as of ThreadHost */
-  constructor(shard: number, hostsActiveMax: number, onExit: (exit: ThreadExit) => void) {
+  /**
+   * Starts the thread.
+   * @param entry of the thread; see SHARD_ENTRY
+   * @param onExit as of ThreadHost
+   */
+  constructor(
+    shard: number,
+    hostsActiveMax: number,
+    entry: URL,
+    onExit: (exit: ThreadExit) => void,
+  ) {
     setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
     const heapMiB = Math.ceil(HEAP_MIB_BASE + HEAP_MIB_PER_HOST * hostsActiveMax);
     this.host = new ThreadHost({
       name: `shard-${shard}`,
-      entry: new URL('./shard-thread.js', import.meta.url),
+      entry,
       alarms: new RealAlarms(),
       resourceLimits: {
         maxOldGenerationSizeMb: heapMiB,
