@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { compareCommand } from './compare.ts';
 import { gateCommand } from './gate.ts';
 import { loadCommand } from './load.ts';
 import { memoryCommand } from './memory.ts';
@@ -16,6 +17,9 @@ switch (command) {
   case undefined:
     runMicro();
     process.exitCode ||= await loadCommand(['--rate', '1000', '--size', '10k', '--hosts', '500']);
+    break;
+  case 'compare':
+    process.exitCode = await compareCommand(rest);
     break;
   case 'gate':
     process.exitCode = await gateCommand();
@@ -30,7 +34,9 @@ switch (command) {
     process.exitCode = await politeCommand(rest);
     break;
   default:
-    process.stderr.write('usage: npm run bench [-- gate | load … | memory … | polite …]\n');
+    process.stderr.write(
+      'usage: npm run bench [-- compare A B | gate | load … | memory … | polite …]\n',
+    );
     process.exitCode = 2;
 }
 
