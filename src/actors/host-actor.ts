@@ -13,6 +13,7 @@ import { HostAddresses } from './host-addresses.ts';
 import { HostAdmission } from './host-admission.ts';
 import { HostBudget } from './host-budget.ts';
 import { HostHandOver } from './host-hand-over.ts';
+import { refusedPage } from './host-known.ts';
 import { HostLedger } from './host-ledger.ts';
 import type { HostPace, WaitReason } from './host-pace.ts';
 import { HostQueues } from './host-queues.ts';
@@ -287,7 +288,7 @@ export class HostActor implements Actor<HostMessage> {
       const settlement = this.#ledger.settled(request, outcome, verdict);
       if (settlement.again !== undefined) this.#queues.push(request.band, settlement.again);
       if (request.prior === undefined && isRefusal(outcome)) {
-        this.#budget.pageSeen({ url: request.url, isNew: false, form: 0 });
+        this.#budget.pageSeen(refusedPage(request.url));
       }
       this.#advance(request.band, context);
       return;

@@ -7,6 +7,7 @@ import { type WallMs, wallMs } from '../base/units.ts';
 import { UrlBudget } from '../domain/url-budget.ts';
 import { ordinaryShape, type UrlShape } from '../domain/url-shape.ts';
 import type { DomainAccount } from './domain-accounts.ts';
+import { HostKnown, type PageSeen } from './host-known.ts';
 import type { HostQueues } from './host-queues.ts';
 import type { HostPlaceIdentity } from './messages.ts';
 import type { Band, HostRow, HostWorthRow, QueueEntry } from './rows.ts';
@@ -20,20 +21,12 @@ const RELEASED_MAX = 4;
 /** Decisions that rest on one reading of the domain's account. */
 const TALLY_USES = 32;
 
-/** A page of the host was read, or found to be a copy of a known one. */
-export interface PageSeen {
-  readonly url: string;
-  /** Its content is neither equal nor nearly equal to a known one. */
-  readonly isNew: boolean;
-  /** See domain/shape-table.ts, `FORM`. */
-  readonly form: number;
-}
-
 export class HostBudget {
   readonly #services: HostServices;
   readonly #queues: HostQueues;
   readonly #budget: UrlBudget;
   readonly #account: DomainAccount;
+  readonly #known: HostKnown;
   #domain: ReturnType<HostServices['domains']['tallyOf']>;
   #tallyUses = 0;
   #isEntered: boolean;
@@ -51,6 +44,7 @@ export class HostBudget {
     const { worth } = row ?? {};
     this.#budget = new UrlBudget(worth?.tally, services.policy.budget);
     this.#account = services.domains.accountOf(id.host);
+    this.#known = new HostKnown(services, worth?.repeats);
     this.#isEntered = worth?.enteredAt === services.startedAt;
     this.#reviews = worth?.reviews ?? 0;
     this.#reviewAt = worth?.reviewAt ?? wallMs(0);
@@ -66,26 +60,39 @@ export class HostBudget {
   /** Puts a URL that was not seen before into its band, or parks it. A seed and a sitemap are the operator's and the site's own wish. */
   place(band: Band, entry: Omit<QueueEntry, 'sequence'>, isSuspect: boolean): void {
     const shape = isSuspect ? this.#services.shapeOf(entry.url) : ordinaryShape(entry.url);
-    if (isWished(entry)) this.#admit(band, entry, shape);
-    else if (this.#isCrowded(band)) this.#park(entry, 'skipped.frontier');
+    if (isWished(entry)) {
+      this.#admit(band, entry, shape);
+      return;
+    }
+    const place = this.#known.placeOf(entry.url);
+    const lane = place === 'own' ? band : 2;
+    if (this.#isCrowded(lane)) this.#park(entry, 'skipped.frontier');
+    else if (place === 'twin') this.#park(entry, 'skipped.twin');
     else if (this.#judge(shape) !== undefined) this.#park(entry, 'skipped.budget');
-    else this.#admit(band, entry, shape);
+    else this.#admit(lane, entry, shape);
   }
 
-  /** Whether the head of a band may be fetched; one whose shape has meanwhile shown known content only is parked, and the caller advances. */
+  /**
+   * Whether the head of a band is not to be fetched: its shape has meanwhile shown known content only, or its twin has it. It is then parked,
+   * and the caller advances. A URL that was tried before is not parked for its twin: a review may have sent it.
+   */
   isSpent(entry: QueueEntry): boolean {
     if (isWished(entry)) return false;
     const shape = this.#services.shapeOf(entry.url);
-    if (!this.#budget.isSpent(shape)) return false;
+    const isTwin = entry.attempts === 0 && this.#known.placeOf(entry.url) === 'twin';
+    if (!isTwin && !this.#budget.isSpent(shape)) return false;
     this.#budget.withdrawn(shape);
     this.#services.domains.urlsAdmitted(this.#account, -1);
-    this.#park(entry, 'skipped.budget');
+    this.#park(entry, isTwin ? 'skipped.twin' : 'skipped.budget');
     return true;
   }
 
   /** Learns what a URL of the host was worth; the host's row must be staged in the same turn. @returns whether its content counts as new */
   pageSeen(page: PageSeen): boolean {
-    const isFresh = this.#budget.pageSeen(this.#services.shapeOf(page.url), page);
+    const isSoft404 = this.#known.pageSeen(page);
+    const { form } = page;
+    const isNew = page.isNew && !isSoft404;
+    const isFresh = this.#budget.pageSeen(this.#services.shapeOf(page.url), { isNew, form });
     this.#services.domains.pageSeen(this.#account, isFresh);
     if (isFresh) this.#release(RELEASED_MAX);
     return isFresh;
@@ -131,6 +138,7 @@ export class HostBudget {
       enteredAt: this.#isEntered ? services.startedAt : wallMs(0),
       reviews: this.#reviews,
       reviewAt: this.#queues.parked === 0 ? wallMs(0) : this.#reviewAt,
+      repeats: this.#known.row(),
     };
   }
 
@@ -155,7 +163,10 @@ export class HostBudget {
     return band > 0 && residency.waiting >= policy.waitingHigh * (band === 2 ? 1 : 2);
   }
 
-  #park(entry: Omit<QueueEntry, 'sequence'>, reason: 'skipped.budget' | 'skipped.frontier'): void {
+  #park(
+    entry: Omit<QueueEntry, 'sequence'>,
+    reason: 'skipped.budget' | 'skipped.frontier' | 'skipped.twin',
+  ): void {
     this.#services.stage.count(reason);
     this.#queues.park(entry);
   }
@@ -166,9 +177,14 @@ export class HostBudget {
       if (!isGranted && this.#isCrowded(2)) return count > 0;
       const entry = this.#queues.peekParked();
       const shape = entry === undefined ? undefined : this.#services.shapeOf(entry.url);
-      if (shape === undefined || this.#judge(shape) !== undefined) return count > 0;
+      if (entry === undefined || shape === undefined) return count > 0;
+      if (this.#judge(shape) !== undefined) return count > 0;
+      // New pages of its host earn it nothing: they may be the twin's own. Reviews try it all the same.
+      const isTwin = this.#known.placeOf(entry.url) === 'twin';
+      if (isTwin && !isGranted) return count > 0;
       const released = this.#queues.takeParked();
-      if (released !== undefined) this.#admit(2, released, shape);
+      if (released === undefined) continue;
+      this.#admit(2, isTwin ? { ...released, attempts: released.attempts + 1 } : released, shape);
     }
     return true;
   }

@@ -3,7 +3,7 @@
 
 import type { HostKey, MonotonicMs, PartitionIndex, UrlKey, WallMs } from '../base/units.ts';
 import type { RobotsUnreachableReason } from '../domain/robots-policy.ts';
-import type { PageSeen } from './host-budget.ts';
+import type { PageSeen } from './host-known.ts';
 import type { WaitReason } from './host-pace.ts';
 import type { ChangedPage } from './page-outlinks.ts';
 import type { FetchOutcome, GuardedParseOutcome, ResolveOutcome, StorageEvent } from './ports.ts';

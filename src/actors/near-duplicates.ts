@@ -33,17 +33,17 @@ export class NearDuplicates {
 
   /**
    * Looks for an earlier page with nearly the same text, and writes down what was found.
-   * @returns whether there is one
+   * @returns its URL; undefined when there is none
    */
-  judge(page: PageToParse, simhash: Simhash): boolean {
-    if (simhash.features < FEATURES_MIN) return false;
+  judge(page: PageToParse, simhash: Simhash): string | undefined {
+    if (simhash.features < FEATURES_MIN) return undefined;
     const { index, stage } = this.#means;
     const { hostKey, urlKey } = page;
     const original = this.#earlier(urlKey, simhash);
     if (original === undefined) index.add(simhash, { hostKey, urlKey });
     else stage.count('duplicates.near');
     this.note(page, simhash, original);
-    return original !== undefined;
+    return original;
   }
 
   /** Writes a page's fingerprint into its row, and which page it nearly repeats. */

@@ -8,10 +8,10 @@ import { parseBase } from '../domain/base-url.ts';
 import { isRedirectStatus } from '../domain/location.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
 import { failureName, GuardedParsing } from './guarded-parsing.ts';
-import type { PageSeen } from './host-budget.ts';
+import type { PageSeen } from './host-known.ts';
 import type { LinkExchange } from './link-exchange.ts';
 import type { LinkRouter } from './link-router.ts';
-import type { NearDuplicates } from './near-duplicates.ts';
+import { FEATURES_MIN, type NearDuplicates } from './near-duplicates.ts';
 import { LinkDeparture } from './page-departure.ts';
 import { type ChangedPage, type Outlinks, outlinksOf, type PageText } from './page-outlinks.ts';
 import { guardReasonOf } from './parse-choice.ts';
@@ -28,6 +28,8 @@ import type {
 export const CRASHES_MAX = 3;
 /** Pages that a host is told of at once: each costs it a look at a row. */
 const CHANGED_PER_TURN = 256;
+/** Words of a text below which its form says nothing: galleries have pages with no words but "next". */
+const SHORT_MIN = 4;
 
 /** What parsing needs of the thread that runs the shard. */
 export interface ParsingPorts {
@@ -92,7 +94,7 @@ export class PageParsing {
     const isFirst = previousAt === undefined;
     const isCopy = receipt.duplicateOf !== undefined && receipt.duplicateOf !== page.url;
     if (receipt.duplicateOf !== undefined && isFirst) stage.count('duplicates.exact');
-    if (isCopy && isFirst) this.#seen(page.url, { isNew: false, form: 0 });
+    if (isCopy && isFirst) this.#copySeen(page, receipt.duplicateOf ?? '');
     if (receipt.unparsedId === 0 || page.response === undefined) return;
     const { purpose } = page;
     assert(purpose !== 'robots', () => 'a robots.txt is not parsed for links');
@@ -197,9 +199,16 @@ export class PageParsing {
       near.note(page, text.simhash);
       return false;
     }
-    const isNear = near.judge(page, text.simhash);
-    this.#seen(page.url, { isNew: !isNear, form: text.form });
-    return isNear;
+    const original = near.judge(page, text.simhash);
+    const { features } = text.simhash;
+    this.#seen({
+      url: page.url,
+      isNew: original === undefined,
+      form: text.form,
+      repeats: original ?? '',
+      isShort: features >= SHORT_MIN && features < FEATURES_MIN,
+    });
+    return original !== undefined;
   }
 
   /** Tells a host which of its pages its sitemap says have changed; a sitemap speaks for its own host only (sitemaps.org, "location"). */
@@ -213,12 +222,19 @@ export class PageParsing {
     }
   }
 
+  /** An exact copy. What repeats is content: that the bodies of two redirects or errors are equal says nothing of their hosts. */
+  #copySeen({ url, response }: PageCheckpoint, original: string): void {
+    const isAnswered = response !== undefined && response.status >= 200 && response.status < 300;
+    const repeats = isAnswered ? original : '';
+    this.#seen({ url, isNew: false, form: 0, repeats, isShort: false });
+  }
+
   /** Tells the host what its page was worth. */
-  #seen(url: string, page: Omit<PageSeen, 'url'>): void {
+  #seen(page: PageSeen): void {
     const { ports, exchange } = this.#options;
-    const host = parseBase(url)?.host ?? '';
+    const host = parseBase(page.url)?.host ?? '';
     const { hostKey, partition } = ports.router.placeOf(host);
-    exchange.giveHost({ host, hostKey, partition }, { kind: 'page-seen', page: { url, ...page } });
+    exchange.giveHost({ host, hostKey, partition }, { kind: 'page-seen', page });
   }
 
   /** Sends one portion; the mark tells of this page too while its links are handled. */

@@ -5,6 +5,7 @@
 import type { PartitionIndex, UrlKey, WallMs } from '../base/units.ts';
 import type { FailureKind } from '../domain/failure.ts';
 import type { VisitState } from '../domain/recrawl.ts';
+import type { TwinRow } from '../domain/twin-origins.ts';
 import type { HostTally } from '../domain/url-budget.ts';
 
 /** Bands of the front queue: 0 is Q1, the most urgent, 2 is Q3; the last holds pages that are due for another visit. */
@@ -94,6 +95,15 @@ export interface HostWorthRow {
   readonly reviews: number;
   /** When the next is due; 0 while nothing is parked. */
   readonly reviewAt: WallMs;
+  /** What it shows that is known already; undefined while it has repeated nothing, and in rows of older versions. */
+  readonly repeats: HostRepeatsRow | undefined;
+}
+
+/** Pages and origins that a host repeats (host-known.ts). Plain data. */
+export interface HostRepeatsRow {
+  /** Rows of domain/soft-404.ts, end on end. */
+  readonly soft404: readonly number[];
+  readonly twins: readonly TwinRow[];
 }
 
 /** Running totals of one host; they drive budgets, traps and reports. */

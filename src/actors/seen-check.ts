@@ -59,6 +59,14 @@ export class SeenCheck implements SeenSet {
     this.#recent.add(high, low);
   }
 
+  has(urlKey: bigint): boolean {
+    const high = keyHi(urlKey);
+    const low = keyLo(urlKey);
+    // What another shard has added since its last run was written is among the recent keys.
+    if (this.#recent.has(high, low)) return true;
+    return this.#filter.mayHave(high, low) && (this.#exact?.has(high, low) ?? true);
+  }
+
   addIfNew(urlKey: bigint): boolean {
     const high = keyHi(urlKey);
     const low = keyLo(urlKey);

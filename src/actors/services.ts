@@ -86,6 +86,8 @@ export interface PageAllowance {
 export interface SeenSet {
   /** True when the key was never added; it is then added. Only the owner calls this. */
   addIfNew(urlKey: bigint): boolean;
+  /** True when the key was added, by any shard of this process; a key of another machine's shard may not be known. */
+  has(urlKey: bigint): boolean;
 }
 
 export interface HostServices {

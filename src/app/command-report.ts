@@ -64,7 +64,10 @@ export function surveyText(survey: CrawlSurvey): string {
     ['skipped', listed(survey.skipped)],
     ['given up', listed(survey.failures)],
     ['tried again', listed(survey.retries)],
-    ['duplicates', `exact ${grouped(duplicates.exact)} · near ${grouped(duplicates.near)}`],
+    [
+      'duplicates',
+      `exact ${grouped(duplicates.exact)} · near ${grouped(duplicates.near)} · soft 404 ${grouped(survey.soft404)}`,
+    ],
     ['traps', `${grouped(traps.skipped)} skipped · ${grouped(traps.suspects)} suspects`],
     ['depths', survey.depths.map((pages, depth) => `${depth}: ${grouped(pages)}`).join(' · ')],
     ['politeness', politenessText(politeness)],

@@ -4,6 +4,7 @@
 import { PARKED } from '../actors/rows.ts';
 import { CrawlError } from '../base/errors.ts';
 import type { CommandInput } from './command.ts';
+import { yieldText } from './explain-repeats.ts';
 import { explainUrl, type WhyAnswer, type WhyHost, type WhyTrace } from './explain-url.ts';
 import { readingCrawl } from './read-crawl.ts';
 
@@ -33,6 +34,9 @@ export function whyText({ answer, trace }: WhyAnswer): string {
       const gap = `gap in force ${entry.gapMs.toFixed(0)} ms`;
       return [`request`, `${time(entry.startedAt)}: ${result}, ${tookMs} ms, ${gap}`];
     }),
+    ...(trace.repeats?.yieldsTo === undefined
+      ? []
+      : [['comes last', yieldText(trace.repeats.yieldsTo)] as const]),
     ...(trace.hostState === undefined ? [] : hostRows(trace.hostState)),
   ];
   return `${answer}\n${rows.map(([name, text]) => `  ${name.padEnd(11)} ${text}\n`).join('')}`;
@@ -65,7 +69,7 @@ function ruleRows({ scope, trap, robots }: WhyTrace): Row[] {
   return [...rows, ['robots', `${says} (${read}, valid until ${time(robots.expiresAt)})`]];
 }
 
-function stateRows({ isDenied, queue, page }: WhyTrace): Row[] {
+function stateRows({ isDenied, queue, page, repeats }: WhyTrace): Row[] {
   const rows: Row[] = [];
   if (isDenied) rows.push(['denied', 'lies aside until the robots rules change']);
   if (queue !== undefined) {
@@ -85,6 +89,7 @@ function stateRows({ isDenied, queue, page }: WhyTrace): Row[] {
   const twin = page.duplicateOf ?? page.sameBodyAs;
   if (twin !== undefined) rows.push(['duplicate', `of ${twin}`]);
   if (page.nearDuplicateOf !== undefined) rows.push(['near', `of ${page.nearDuplicateOf}`]);
+  if (repeats?.isSoft404 === true) rows.push(['soft 404', 'shown under unrelated paths']);
   if (page.simhash !== undefined) rows.push(['simhash', page.simhash]);
   return rows;
 }

@@ -19,6 +19,8 @@ export interface CrawlReport {
   /** Links found on pages, repetitions included. */
   readonly urlsSeen: number;
   readonly duplicates: { readonly exact: number; readonly near: number };
+  /** Pages that their host shows under unrelated paths; exact and near ones are among them. */
+  readonly soft404: number;
   readonly skipped: Readonly<Record<string, number>>;
   /** URLs over a budget now; looked at again from time to time (`skipped.budget` counts the decisions). */
   readonly parked: number;
@@ -59,6 +61,7 @@ export function crawlReport(counters: ReadonlyMap<string, number>, run: RunFigur
     urlsDiscovered: count('urls.discovered'),
     urlsSeen: count('links'),
     duplicates: { exact: count('duplicates.exact'), near: count('duplicates.near') },
+    soft404: count('pages.soft-404'),
     skipped: withPrefix(counters, 'skipped.'),
     parked: count('parked.urls'),
     failures: withPrefix(counters, 'failures.'),

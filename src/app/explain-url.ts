@@ -18,6 +18,7 @@ import type { RobotsVerdict } from '../domain/robots-matcher.ts';
 import type { ScopeRefusal } from '../domain/scope.ts';
 import type { Trap } from '../domain/traps.ts';
 import { parkingOf, type WhyParking } from './explain-parking.ts';
+import { repeatsOf, type WhyRepeats } from './explain-repeats.ts';
 import { findEntry, type QueuePlace } from './find-entry.ts';
 import { LinkJudge } from './link-judgement.ts';
 import { type CrawlReading, placeOfHost } from './read-crawl.ts';
@@ -67,6 +68,8 @@ export interface WhyTrace {
   /** Set while it waits in the lane of parked URLs. */
   readonly parking: WhyParking | undefined;
   readonly page: WhyPage | undefined;
+  /** What its host repeats; undefined while nothing of the host is stored. */
+  readonly repeats: WhyRepeats | undefined;
   /** Its requests in the searched part of the audit log, oldest first, the last fifty. */
   readonly attempts: readonly AuditEntry[];
   readonly hostState: WhyHost | undefined;
@@ -128,6 +131,7 @@ export function explainUrl(reading: CrawlReading, url: string, nowMs: number): W
   store.rows.refresh();
   const row = store.rows.host(place.hostKey, place.partition);
   const queue = row === undefined ? undefined : findEntry(store, row, keys);
+  const page = pageOf(reading, keys);
   const isParked = row !== undefined && queue?.band === PARKED;
   const trace: WhyTrace = {
     canonical,
@@ -145,7 +149,8 @@ export function explainUrl(reading: CrawlReading, url: string, nowMs: number): W
     isDenied: store.rows.isDenied(place.hostKey, place.partition, urlKey),
     queue,
     parking: isParked ? parkingOf(config, row, request, year) : undefined,
-    page: pageOf(reading, keys),
+    page,
+    repeats: row === undefined ? undefined : repeatsOf(row, request, page),
     attempts: attemptsOf(reading, judge, { canonical, host }),
     hostState: row === undefined ? undefined : hostStateOf(reading, row),
   };

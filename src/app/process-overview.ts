@@ -31,6 +31,7 @@ export async function overviewOf(operated: OperatedCrawl): Promise<CrawlOverview
     discovered: count('urls.discovered'),
     links: count('links'),
     duplicates: { exact: count('duplicates.exact'), near: count('duplicates.near') },
+    soft404: count('pages.soft-404'),
     statuses: withPrefix(counters, 'status.'),
     failures: withPrefix(counters, 'failures.'),
     retries: withPrefix(counters, 'retries.'),

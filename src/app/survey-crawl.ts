@@ -60,6 +60,8 @@ export interface CrawlSurvey {
   readonly failures: Readonly<Record<string, number>>;
   readonly retries: Readonly<Record<string, number>>;
   readonly duplicates: { readonly exact: number; readonly near: number };
+  /** Pages that their host shows under unrelated paths; exact and near ones are among them. */
+  readonly soft404: number;
   readonly traps: { readonly skipped: number; readonly suspects: number };
   readonly truncated: number;
   /** Fetched pages by links from a seed. */
@@ -103,6 +105,7 @@ export function surveyCrawl(reading: CrawlReading, nowMs: number): CrawlSurvey {
     failures: prefixed('failures.'),
     retries: prefixed('retries.'),
     duplicates: { exact: count('duplicates.exact'), near: count('duplicates.near') },
+    soft404: count('pages.soft-404'),
     traps: { skipped: count('skipped.trap'), suspects: count('links.suspect') },
     politeness: provePoliteness(reading, { offencesMax: OFFENCES_MAX }),
     storage: store.storageBytes(),

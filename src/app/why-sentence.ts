@@ -8,8 +8,8 @@ export function sentenceOf(
   trace: WhyTrace,
   context: { readonly nowMs: number; readonly maxDepth: number | undefined },
 ): string {
-  if (trace.page !== undefined) return pageSentence(trace.page);
-  if (trace.parking !== undefined) return parkedSentence(trace.parking);
+  if (trace.page !== undefined) return pageSentence(trace.page, trace.repeats);
+  if (trace.parking !== undefined) return parkedSentence(trace.parking, trace.repeats);
   if (trace.queue !== undefined) return queueSentence(trace, context.nowMs);
   if (trace.isDenied) {
     return `Not fetched: robots.txt disallows it${ruleText(trace)}; it is looked at again when the rules change.`;
@@ -20,7 +20,7 @@ export function sentenceOf(
   return unseenSentence(trace, context.maxDepth);
 }
 
-function pageSentence(page: NonNullable<WhyTrace['page']>): string {
+function pageSentence(page: NonNullable<WhyTrace['page']>, repeats: WhyTrace['repeats']): string {
   const at = new Date(page.fetchedAt).toISOString();
   if (page.failure !== undefined) return `Given up at ${at}: ${page.failure}.`;
   if (page.redirectTo !== undefined) {
@@ -31,14 +31,21 @@ function pageSentence(page: NonNullable<WhyTrace['page']>): string {
   const near =
     page.nearDuplicateOf === undefined ? '' : `; nearly the text of ${page.nearDuplicateOf}`;
   const duplicate = twin === undefined ? near : `; the same body as ${twin}`;
+  const soft404 =
+    repeats?.isSoft404 === true ? '; a soft 404: its host shows it under unrelated paths' : '';
   const parsing = page.awaitsParsing ? '; its links are not followed yet' : '';
-  return `Fetched at ${at}: status ${page.status}${cut}${duplicate}${parsing}.`;
+  return `Fetched at ${at}: status ${page.status}${cut}${duplicate}${soft404}${parsing}.`;
 }
 
-function parkedSentence(parking: WhyParking): string {
+function parkedSentence(parking: WhyParking, repeats: WhyTrace['repeats']): string {
   const { reviewAt, parked } = parking;
   const review = reviewAt === 0 ? 'later' : `at ${new Date(reviewAt).toISOString()}`;
-  return `Parked, one of ${parked} of its host: ${parkingText(parking)}; looked at again ${review}, or when the host has earned more.`;
+  const twin = repeats?.twin;
+  const why =
+    parking.reason === undefined && twin !== undefined
+      ? `${twin} is known, and the two origins show the same`
+      : parkingText(parking);
+  return `Parked, one of ${parked} of its host: ${why}; looked at again ${review}, or when the host has earned more.`;
 }
 
 function queueSentence(trace: WhyTrace, nowMs: number): string {

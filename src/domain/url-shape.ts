@@ -27,6 +27,21 @@ export function shapeOf(url: string, options: TrapOptions): UrlShape {
     : { shape: formHash(trap.rule, 0), isSuspect: true };
 }
 
+/** A hash of a whole text, digits included: 32 bits, unsigned. */
+export function textHash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  return hash >>> 0;
+}
+
+/** A hash of a URL's path alone, its numbers and ids read as one: `/p/17?sid=1` and `/p/18` have the same. */
+export function wordsHash(url: string): number {
+  const question = url.indexOf('?');
+  return ordinaryShape(question === -1 ? url : url.slice(0, question)).shape;
+}
+
 /** FNV-1a over the characters of the form (draft-eastlake-fnv): fast, and nobody gains by a collision on a single host. */
 function formHash(text: string, from: number): number {
   let hash = 0x811c9dc5;

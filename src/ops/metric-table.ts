@@ -30,7 +30,7 @@ const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'];
 /** Why URLs are not taken up: src/domain/canonical-url.ts and scope.ts, robots, and the shard's own depth, traps and budgets. */
 const SKIP_REASONS = [
   ...['not-http', 'invalid', 'too-long', 'host-too-long', 'scope', 'include', 'exclude'],
-  ...['depth', 'robots', 'trap', 'budget', 'frontier'],
+  ...['depth', 'robots', 'trap', 'budget', 'frontier', 'twin'],
 ];
 const FAILURE_KINDS = Object.keys(FAILURE_TABLE) as FailureKind[];
 const STATES = ['starting', 'running', 'paused', 'draining', 'stopping'];
@@ -110,6 +110,11 @@ export const METRICS: readonly Metric[] = [
     { label: 'exact', value: o.duplicates.exact },
     { label: 'near', value: o.duplicates.near },
   ]),
+  counter(
+    '10_checkpoint_soft_404_total',
+    'Pages that their host shows under unrelated paths.',
+    (o) => o.soft404,
+  ),
   counter('10_checkpoint_commits_total', 'Group commits.', (o) => o.storage.groups),
   counter('10_checkpoint_written_bytes_total', 'Bytes of packed batches.', (o) => o.storage.bytes),
   gauge(

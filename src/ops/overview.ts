@@ -84,6 +84,8 @@ export interface CrawlOverview {
   /** Links read from pages, known ones included. */
   readonly links: number;
   readonly duplicates: { readonly exact: number; readonly near: number };
+  /** Pages that their host shows under unrelated paths; exact and near ones are among them. */
+  readonly soft404: number;
   /** Answers by status code (`"200"`). */
   readonly statuses: Readonly<Record<string, number>>;
   /** URLs given up, by failure kind (src/domain/failure.ts). */

@@ -1,14 +1,18 @@
 // What a host's URLs have been worth (actors/host-budget.ts) as bytes: the last part of a host row, which every commit writes that touched
 // the host, so it is hand-packed and small: some 20 bytes, and 15 for each shape of URLs that is remembered (step 10).
 
-import type { HostWorthRow } from '../actors/rows.ts';
+import type { HostRepeatsRow, HostWorthRow } from '../actors/rows.ts';
 import { wallMs } from '../base/units.ts';
 import { FORM, SHAPE, SHAPE_COLUMNS } from '../domain/shape-table.ts';
+import { SOFT_404_COLUMNS } from '../domain/soft-404.ts';
 import { ByteDamage, type ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 
 /** A decoder's bound on shapes; more is damage. */
 const SHAPES_MAX = 4_096;
+
+/** A decoder's bound on what a host repeats; more is damage. */
+const REPEATS_MAX = 1_024;
 
 const COUNT_MAX = 2 ** 31 - 1;
 
@@ -25,6 +29,19 @@ export function writeHostWorth(writer: ByteWriter, worth: HostWorthRow): void {
   writer.varint(reviews);
   writer.f64(reviewAt);
   writeShapes(writer, tally.shapes);
+  if (worth.repeats !== undefined) writeRepeats(writer, worth.repeats);
+}
+
+function writeRepeats(writer: ByteWriter, { soft404, twins }: HostRepeatsRow): void {
+  writer.varint(soft404.length);
+  for (const number of soft404) writer.u32(number >>> 0);
+  writer.varint(twins.length);
+  for (const { own, other, agreements, compared } of twins) {
+    writer.text(own);
+    writer.text(other);
+    writer.varint(agreements);
+    writer.varint(compared);
+  }
 }
 
 /** Hashes, which are first and last in a row, take four bytes each, counts mostly one. */
@@ -61,5 +78,24 @@ export function readHostWorth(reader: ByteReader): HostWorthRow {
     shapes.push(number | 0);
   }
   const tally = { urls, pages, freshPages, granted, shapes };
-  return { tally, votes, enteredAt, reviews, reviewAt };
+  // Rows of older versions, and of hosts that have repeated nothing, end here.
+  const repeats = reader.left > 0 ? readRepeats(reader) : undefined;
+  return { tally, votes, enteredAt, reviews, reviewAt, repeats };
+}
+
+function readRepeats(reader: ByteReader): HostRepeatsRow {
+  const length = reader.varint();
+  if (length > REPEATS_MAX || length % SOFT_404_COLUMNS !== 0) {
+    throw new ByteDamage(`a host row with ${length} numbers of soft 404s`);
+  }
+  const soft404 = Array.from({ length }, () => reader.u32() | 0);
+  const pairs = reader.varint();
+  if (pairs > REPEATS_MAX) throw new ByteDamage(`a host row with ${pairs} twins`);
+  const twins = Array.from({ length: pairs }, () => ({
+    own: reader.text(),
+    other: reader.text(),
+    agreements: reader.varint(),
+    compared: reader.varint(),
+  }));
+  return { soft404, twins };
 }

@@ -103,9 +103,14 @@ test('host, robots, unparsed, digest, chunk and denied rows survive a round trip
   };
   const votes = [7, 2 ** 31] as const;
   const due = { head: 1, chunkEnd: 3, tail: 4 };
-  const worth = { tally, votes, enteredAt: wallMs(5), reviews: 2, reviewAt: wallMs(9.5) };
+  const pair = { own: 'http://a.test', other: 'https://a.test', agreements: 5, compared: 300 };
+  const repeats = { soft404: [-7, 4, 1, 2, -(2 ** 31)], twins: [pair] };
+  const times = { enteredAt: wallMs(5), reviews: 2, reviewAt: wallMs(9.5) };
+  const worth = { tally, votes, ...times, repeats };
   const done = { ...hostRowOf(3, { head: 9, chunkEnd: 9, tail: 9 }), parked, due, worth };
   deepStrictEqual(decodeHostRow(encodeHostRow(done), done.partition), done);
+  const plain = { ...done, worth: { ...worth, repeats: undefined } };
+  deepStrictEqual(decodeHostRow(encodeHostRow(plain), plain.partition), plain);
   ok(hostRowHasWork(encodeHostRow(done)), 'parked URLs are work');
   ok(!hostRowHasWork(encodeHostRow(hostRowOf(3, { head: 9, chunkEnd: 9, tail: 9 }))));
   const robots = ROBOTS;

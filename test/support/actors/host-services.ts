@@ -90,6 +90,7 @@ export function lendServices(
         seen.add(key);
         return isNew;
       },
+      has: (key) => seen.has(key),
     },
     domains: new DomainAccounts(tallies, (name) => hasher.hostKey(name)),
     shapeOf: (url) => shapeOf(url, trapOptions(2026)),

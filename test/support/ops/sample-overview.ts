@@ -22,6 +22,7 @@ export function sampleOverview(seconds: number, startedAt = SAMPLE_STARTED_AT): 
     discovered: 210 * seconds,
     links: 9_100 * seconds,
     duplicates: { exact: 3 * seconds, near: seconds },
+    soft404: 0,
     statuses: {
       ...{ '200': 80 * seconds, '301': 4 * seconds, '404': 3 * seconds, '403': seconds },
       ...{ '503': 2 * seconds, '999': 7 },

@@ -3,6 +3,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import xxhash from 'xxhash-wasm';
 import { HostBudget } from '../../../src/actors/host-budget.ts';
+import type { PageSeen } from '../../../src/actors/host-known.ts';
 import { HostQueues } from '../../../src/actors/host-queues.ts';
 import { newHostRow } from '../../../src/actors/queue-recovery.ts';
 import type { QueueEntry } from '../../../src/actors/rows.ts';
@@ -32,6 +33,10 @@ function entry(path: string, depth = 1): Omit<QueueEntry, 'sequence'> {
   return { url, urlKey: urlKey(keys), depth, attempts: 0, hops: 0, purpose: 'page' };
 }
 
+function seen(url: string, isNew: boolean, form: number, repeats = ''): PageSeen {
+  return { url, isNew, form, repeats, isShort: false };
+}
+
 test('HostBudget.place parks what is over the budget, but never a seed or a sitemap', () => {
   const { budget, queues, services, checkpoint } = budgetOf(2);
   for (const path of ['/a', '/b', '/c', '/d']) budget.place(1, entry(path), false);
@@ -48,9 +53,9 @@ test('HostBudget.pageSeen releases the oldest parked URLs when a new page has ea
   const { budget, queues } = budgetOf(1);
   for (let at = 0; at < 10; at += 1) budget.place(1, entry(`/p${at}/x`), false);
   deepStrictEqual([queues.length, queues.parked], [1, 9]);
-  strictEqual(budget.pageSeen({ url: 'http://site.test/p0/x', isNew: false, form: 0 }), false);
+  strictEqual(budget.pageSeen(seen('http://site.test/p0/x', false, 0)), false);
   strictEqual(queues.parked, 9);
-  strictEqual(budget.pageSeen({ url: 'http://site.test/p0/x', isNew: true, form: 9 }), true);
+  strictEqual(budget.pageSeen(seen('http://site.test/p0/x', true, 9)), true);
   deepStrictEqual([queues.length, queues.parked], [5, 5]);
   queues.advance(1);
   strictEqual(queues.peek()?.entry.url, 'http://site.test/p1/x');
@@ -63,7 +68,7 @@ test('HostBudget.isSpent parks a waiting URL whose shape has shown known content
   for (let at = 0; at < pages; at += 1) {
     const head = queues.peek();
     ok(head !== undefined && !budget.isSpent(head.entry));
-    budget.pageSeen({ url: head.entry.url, isNew: true, form: 5 });
+    budget.pageSeen(seen(head.entry.url, true, 5));
     queues.advance(1);
   }
   const head = queues.peek();
@@ -118,9 +123,59 @@ test('HostBudget.place parks the least valuable discovery while the frontier is 
   deepStrictEqual([queues.length, queues.parked], [6, 4]);
   budget.place(0, entry('/first'), false);
   deepStrictEqual([queues.length, services.residency.waiting], [7, 7]);
-  budget.pageSeen({ url: 'http://site.test/x', isNew: true, form: 1 });
+  budget.pageSeen(seen('http://site.test/x', true, 1));
   strictEqual(queues.parked, 4, 'nothing comes back while it is full');
   for (let at = 0; at < 5; at += 1) queues.advance(queues.peek()?.band ?? 0);
-  budget.pageSeen({ url: 'http://site.test/y', isNew: true, form: 2 });
+  budget.pageSeen(seen('http://site.test/y', true, 2));
   deepStrictEqual([queues.length, queues.parked], [3, 3], 'one as soon as there is room');
+});
+
+/** A host whose pages are those of its twin under https, as far as the first six tell. */
+function twinHost() {
+  const host = budgetOf(10_000);
+  for (let at = 0; at < 6; at += 1) {
+    const path = `site.test/known-${at}`;
+    host.budget.pageSeen(seen(`http://${path}`, false, 0, `https://${path}`));
+  }
+  return host;
+}
+
+test('HostBudget.place parks what the twin of an origin has, and queues last what it lacks', () => {
+  const { budget, queues, services } = twinHost();
+  services.seen.addIfNew(services.keyOf('https://site.test/both'));
+  budget.place(0, entry('/both'), false);
+  deepStrictEqual([queues.length, queues.parked], [0, 1]);
+  budget.place(0, entry('/only-here'), false);
+  strictEqual(queues.peek()?.band, 2);
+  budget.place(0, entry('/both', 0), false);
+  deepStrictEqual([queues.lengths(), queues.parked], [[1, 0, 1, 0], 1], 'a seed is a seed');
+});
+
+test('HostBudget parks URLs that waited before their twin was known, and tries parked ones at reviews only', () => {
+  const { budget, queues, services } = twinHost();
+  services.seen.addIfNew(services.keyOf('https://site.test/both'));
+  const waiting = { ...entry('/both'), sequence: 0 };
+  ok(budget.isSpent(waiting));
+  strictEqual(queues.parked, 1);
+  budget.pageSeen(seen('http://site.test/fresh', true, 5));
+  strictEqual(queues.parked, 1, 'a new page releases none');
+  const start = wallMs(1_700_000_000_000);
+  const dueAt = budget.reviewAt(start);
+  ok(budget.review(wallMs(dueAt ?? 0)));
+  const tried = queues.peek();
+  deepStrictEqual([queues.parked, tried?.band], [0, 2]);
+  ok(tried !== undefined && !budget.isSpent(tried.entry), 'it is fetched this time');
+});
+
+test('HostBudget.pageSeen takes a text without marks of its own for known once four paths have shown it', () => {
+  const { budget, services, checkpoint } = budgetOf(10_000);
+  const short = (path: string): PageSeen => ({
+    ...seen(`http://site.test${path}`, true, 99),
+    isShort: true,
+  });
+  const worth = ['/a', '/b/c', '/d.html', '/e', '/f'].map((path) => budget.pageSeen(short(path)));
+  deepStrictEqual(worth, [true, true, true, false, false]);
+  services.stage.flush();
+  strictEqual(checkpoint.batches[0]?.counters['pages.soft-404'], 2);
+  strictEqual(budget.row().repeats?.soft404.length, 5);
 });

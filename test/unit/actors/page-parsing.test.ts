@@ -4,7 +4,7 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import { CheckpointStage } from '../../../src/actors/checkpoint-stage.ts';
 import { GUARDED_TRIES_MAX, IN_HAND_MAX } from '../../../src/actors/guarded-parsing.ts';
-import type { PageSeen } from '../../../src/actors/host-budget.ts';
+import type { PageSeen } from '../../../src/actors/host-known.ts';
 import { LinkExchange } from '../../../src/actors/link-exchange.ts';
 import type { LinkRouter } from '../../../src/actors/link-router.ts';
 import type { HostMessage } from '../../../src/actors/messages.ts';
