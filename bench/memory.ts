@@ -1,4 +1,4 @@
-// `npm run bench -- memory [--hosts 10000] [--urls 3000000] [--threads N]`: memory of a crawl that discovers three million URLs on ten
+// `npm run bench -- memory [--hosts 10000] [--urls 3000000] [--threads N] [--sim]`: memory of a crawl that discovers three million URLs on ten
 // thousand hosts (I10); tables of a fixed size, which the system provides as they are filled, grow during the first million. RssAnon +
 // RssShmem is looked at once a second; the crawl is stopped in order when enough is discovered. Memory counts as flat when it grows by no
 // more than a tenth of a URL's own length for each URL discovered in the second half.
@@ -16,7 +16,7 @@ export async function memoryCommand(args: readonly string[]): Promise<number> {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({
     args: [...args],
-    options: { hosts: text, urls: text, threads: text, seconds: text },
+    options: { hosts: text, urls: text, threads: text, seconds: text, sim: { type: 'boolean' } },
   });
   const hosts = Number(values.hosts ?? 10_000);
   const urls = Number(values.urls ?? 3_000_000);
@@ -32,6 +32,7 @@ export async function memoryCommand(args: readonly string[]): Promise<number> {
     threads: Number(values.threads ?? availableParallelism()),
     isEnough: ({ pages, queued }) => pages + queued >= urls,
     judged: false,
+    simulated: values.sim === true,
   });
   for (const sample of samples.filter((_, at) => at % 5 === 4)) {
     const { atSeconds, pages, memoryBytes } = sample;

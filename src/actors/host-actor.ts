@@ -43,7 +43,7 @@ interface SlotWish {
 export class HostActor implements Actor<HostMessage> {
   readonly #services: HostServices;
   readonly #id: HostPlaceIdentity;
-  /** The parts below, as they know of each other. */
+  /** The parts below, as they know each other. */
   readonly #parts: HostParts;
   readonly #queues: HostQueues;
   readonly #robots: HostRobots;
@@ -95,6 +95,7 @@ export class HostActor implements Actor<HostMessage> {
         for (const link of message.links) this.#admission.admit(link);
         this.#handOver.remind(context);
         message.token.applied();
+        if (this.#keepsTurn()) return;
         break;
       case 'visit-pages':
       case 'pages-changed':
@@ -326,8 +327,6 @@ export class HostActor implements Actor<HostMessage> {
     this.#touch(context);
   }
 
-  // ------------------------------------------------------------------------------------------------- schedule and passivation
-
   /** Tells the shard when this host wants its next slot, if that has changed. */
   #announce(context: ActorContext<HostMessage>): void {
     const wanted = this.#wanted(context);
@@ -337,6 +336,13 @@ export class HostActor implements Actor<HostMessage> {
     this.#announcedMs = atMs;
     this.#announcedBand = band;
     this.#services.toShard({ kind: 'host-ready', ...this.#id, atMs, band, reason });
+  }
+
+  /** True for a host that links woke while it waits for a turn that they do not hasten: its queue need not be read for them. */
+  #keepsTurn(): boolean {
+    const isNew = this.#announcedMs === -1;
+    const band = isNew ? this.#services.scheduledBand(this.#id.hostKey) : undefined;
+    return band !== undefined && !this.#queues.hasBefore(band);
   }
 
   #wanted(context: ActorContext<HostMessage>): SlotWish | undefined {

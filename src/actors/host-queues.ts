@@ -81,6 +81,11 @@ export class HostQueues {
     return BANDS.map((band) => this.#lanes[band].length);
   }
 
+  /** True when URLs wait that come before those of a band. */
+  hasBefore(band: Band): boolean {
+    return BANDS.some((at) => at < band && this.#lanes[at].length > 0);
+  }
+
   cursors(): HostRow['queues'] {
     const [first, second, third] = this.#lanes;
     return [first.cursors(), second.cursors(), third.cursors()];

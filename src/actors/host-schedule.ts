@@ -82,6 +82,11 @@ export class HostSchedule {
     for (const heap of this.#heaps) heap.remove(hostKey);
   }
 
+  /** The band in whose turn a host waits; undefined when it waits for something else or for nothing. */
+  bandOf(hostKey: HostKey): Band | undefined {
+    return BANDS.find((band) => this.#heap(band).priorityOf(hostKey) !== undefined);
+  }
+
   /** When a host may be asked, by the monotonic clock; undefined when it waits for no slot. */
   timeOf(hostKey: HostKey): number | undefined {
     for (const heap of this.#heaps) {

@@ -1,7 +1,7 @@
 // What a shard lends its host actors: the policy of the crawl and the shard's own stages. Host actors hold nothing else of the outside
 // world, and none of these gives them a way to make a request without a permit (host-pace.ts).
 
-import type { MonotonicMs, UrlKey, WallMs } from '../base/units.ts';
+import type { HostKey, MonotonicMs, UrlKey, WallMs } from '../base/units.ts';
 import type { GapPolicy } from '../domain/politeness.ts';
 import type { RecrawlPolicy } from '../domain/recrawl.ts';
 import type { UrlBudgetOptions } from '../domain/url-budget.ts';
@@ -23,6 +23,7 @@ import type {
 import type { OperatorSettings } from './operator-settings.ts';
 import type { ResolvePort } from './ports.ts';
 import type { Residency } from './residency.ts';
+import type { Band } from './rows.ts';
 import type { StagedReader } from './staged-reader.ts';
 
 /** The part of the configuration that host actors act on. Times in milliseconds. */
@@ -120,6 +121,8 @@ export interface HostServices {
   /** Told at most once for each host and cause. */
   notice(notice: HostNotice): void;
   toShard(message: ShardMessage): void;
+  /** The band in whose turn the host stands in the schedule; undefined when it does not. */
+  scheduledBand(hostKey: HostKey): Band | undefined;
   /** Queued links of a partition that is another node's. */
   giveAway(links: readonly RoutedLink[]): void;
   /** A queued URL of another owner comes here. False when this node has fetched it before. */

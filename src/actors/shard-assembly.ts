@@ -224,6 +224,7 @@ export function assembleShard(
     startedMs: means.startedMs,
     startedAt: means.startedAt,
     toShard: (message) => dispatcher.tell(ref, message),
+    scheduledBand: (hostKey) => self.schedule.bandOf(hostKey),
     toHost: (host, message) => dispatcher.answer(host, message),
     keyOf: (url) => hasher.urlKey(canonicalOf(url, plan.rules)),
     canonicalOf: (url) => canonicalOf(url, plan.rules),

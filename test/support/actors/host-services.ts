@@ -100,6 +100,7 @@ export function lendServices(
     startedMs: monotonicMs(0),
     startedAt: wallMs(1_700_000_000_000),
     toShard: () => {},
+    scheduledBand: () => undefined,
     toHost: () => {},
     keyOf,
     canonicalOf,

@@ -69,3 +69,41 @@ test('HostRobots.areKnown is false until a robots.txt was read, so that the row 
   answered(503, '');
   strictEqual(robots.areKnown, true);
 });
+
+test('HostActor that links woke keeps its turn in the schedule unless one of them comes before it', () => {
+  const asksFor = (scheduled: 0 | 1 | 2 | undefined): number => {
+    const { services, id } = lendServices(hasher);
+    let asked = 0;
+    const lent = {
+      ...services,
+      scheduledBand: () => scheduled,
+      resolver: {
+        resolve: () => {
+          asked += 1;
+        },
+      },
+    };
+    const clock = new VirtualClock();
+    const driver = new VirtualDispatcher({ clock, random: new SeededRandom(1) });
+    const ref = driver.dispatcher.spawn<HostMessage>(
+      'host',
+      (context) => new HostActor(lent, id, context),
+    );
+    const url = `http://${id.host}/a/b/c/d`;
+    const marks = { isHome: false, isRespelled: false, isSuspect: false, fromOtherHost: false };
+    const link = { ...id, ...marks, url, urlKey: hasher.urlKey(url), depth: 1, hops: 0 };
+    const token = { applied: () => {} };
+    driver.dispatcher.tell(ref, {
+      kind: 'offer-urls',
+      links: [{ ...link, purpose: 'page' }],
+      token,
+    });
+    driver.runDue();
+    return asked;
+  };
+  // A link at depth 1 is of band 1. A host that is not in the schedule, or in a later turn, has to find out when it may be asked.
+  strictEqual(asksFor(undefined), 1);
+  strictEqual(asksFor(2), 1);
+  strictEqual(asksFor(1), 0);
+  strictEqual(asksFor(0), 0);
+});
