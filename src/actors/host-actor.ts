@@ -220,9 +220,8 @@ export class HostActor implements Actor<HostMessage> {
       case 'allowed':
         return this.#startPage(head.band, head.entry, context);
       case 'fetch-first': {
-        const { origin, robotsUrl } = admission;
-        const errand = { url: robotsUrl, origin, ask: undefined };
-        if (!this.#start({ kind: 'robots', ...errand }, context)) return false;
+        const { origin, robotsUrl: url } = admission;
+        if (!this.#start({ kind: 'robots', url, origin, ask: undefined }, context)) return false;
         this.#robots.asked(origin);
         return true;
       }
