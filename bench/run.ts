@@ -8,6 +8,7 @@ import { compareCommand } from './compare.ts';
 import { gateCommand } from './gate.ts';
 import { loadCommand } from './load.ts';
 import { memoryCommand } from './memory.ts';
+import { peersCommand } from './peers.ts';
 import { politeCommand } from './polite.ts';
 
 const MICRO_TIMEOUT_MS = 120_000;
@@ -30,12 +31,15 @@ switch (command) {
   case 'memory':
     process.exitCode = await memoryCommand(rest);
     break;
+  case 'peers':
+    process.exitCode = await peersCommand(rest);
+    break;
   case 'polite':
     process.exitCode = await politeCommand(rest);
     break;
   default:
     process.stderr.write(
-      'usage: npm run bench [-- compare A B | gate | load … | memory … | polite …]\n',
+      'usage: npm run bench [-- compare A B | gate | load … | memory … | peers … | polite …]\n',
     );
     process.exitCode = 2;
 }
