@@ -54,9 +54,12 @@ function identityRows(trace: WhyTrace): Row[] {
   ];
 }
 
-function ruleRows({ scope, trap, robots }: WhyTrace): Row[] {
+function ruleRows({ scope, optOut, trap, robots }: WhyTrace): Row[] {
   const inside = scope.outside === undefined ? 'inside' : `outside by ${scope.outside}`;
   const rows: Row[] = [['scope', `${inside} (${scope.mode}, ${scope.seeds} seeds)`]];
+  if (optOut !== undefined) {
+    rows.push(['opt-out', `${optOut.domain}, listed in ${optOut.listedIn}`]);
+  }
   const trapText = trap === undefined ? 'none' : `${trap.rule}: ${trap.detail}`;
   const weight = trap === undefined || trap.isCertain ? '' : ' (a suspect: fetched last)';
   rows.push(['trap', `${trapText}${weight}`]);

@@ -17,6 +17,7 @@ import { Ring } from '../domain/ring.ts';
 import type { RobotsVerdict } from '../domain/robots-matcher.ts';
 import type { ScopeRefusal } from '../domain/scope.ts';
 import type { Trap } from '../domain/traps.ts';
+import { optOutOf, type WhyOptOut } from './explain-opt-out.ts';
 import { parkingOf, type WhyParking } from './explain-parking.ts';
 import { repeatsOf, type WhyRepeats } from './explain-repeats.ts';
 import { findEntry, type QueuePlace } from './find-entry.ts';
@@ -59,6 +60,8 @@ export interface WhyTrace {
     readonly seeds: number;
     readonly outside: ScopeRefusal | undefined;
   };
+  /** Set when the host's owner asked to be left alone: nothing more is fetched from it. */
+  readonly optOut: WhyOptOut | undefined;
   readonly trap: Trap | undefined;
   /** The robots.txt of its origin as stored; undefined when it was never read. */
   readonly robots: WhyRobots | undefined;
@@ -144,6 +147,7 @@ export function explainUrl(reading: CrawlReading, url: string, nowMs: number): W
     thread: threadOf(reading, place.partition),
     seen: isSeen(reading, urlKey),
     scope: { mode: config.scope, seeds: judge.seeds.length, outside: judged.outside },
+    optOut: optOutOf(config, host),
     trap: judged.trap,
     robots: robotsOf(reading, request),
     isDenied: store.rows.isDenied(place.hostKey, place.partition, urlKey),

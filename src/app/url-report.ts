@@ -51,12 +51,15 @@ function liveDecisions(live: LiveHost | undefined): Decision[] {
   ];
 }
 
-function ruleDecisions({ scope, trap, robots, isDenied }: WhyTrace): Decision[] {
+function ruleDecisions({ scope, optOut, trap, robots, isDenied }: WhyTrace): Decision[] {
   const inside = scope.outside === undefined ? 'inside' : `outside (${scope.outside})`;
   const decisions = [
     step(5, 'scope', inside, `${scope.mode}, ${scope.seeds} seeds`),
     step(5, 'trap rules', trap === undefined ? 'no trap' : trap.rule, trap?.detail ?? ''),
   ];
+  if (optOut !== undefined) {
+    decisions.push(step(5, 'opt-out', `${optOut.domain} is left alone`, optOut.listedIn));
+  }
   if (robots === undefined) return [...decisions, step(5, 'robots.txt', 'not fetched yet', '')];
   const { verdict } = robots;
   const result = verdict === undefined ? 'unreachable' : verdict.allowed ? 'allowed' : 'disallowed';

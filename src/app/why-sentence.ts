@@ -1,5 +1,6 @@
 // The one sentence that answers `why URL`: the first thing in a URL's life (DESIGN.md §1) that settles what became of it. Pure.
 
+import type { WhyOptOut } from './explain-opt-out.ts';
 import { parkingText, type WhyParking } from './explain-parking.ts';
 import type { WhyTrace } from './explain-url.ts';
 
@@ -9,6 +10,7 @@ export function sentenceOf(
   context: { readonly nowMs: number; readonly maxDepth: number | undefined },
 ): string {
   if (trace.page !== undefined) return pageSentence(trace.page, trace.repeats);
+  if (trace.optOut !== undefined) return optOutSentence(trace.optOut);
   if (trace.parking !== undefined) return parkedSentence(trace.parking, trace.repeats);
   if (trace.queue !== undefined) return queueSentence(trace, context.nowMs);
   if (trace.isDenied) {
@@ -35,6 +37,10 @@ function pageSentence(page: NonNullable<WhyTrace['page']>, repeats: WhyTrace['re
     repeats?.isSoft404 === true ? '; a soft 404: its host shows it under unrelated paths' : '';
   const parsing = page.awaitsParsing ? '; its links are not followed yet' : '';
   return `Fetched at ${at}: status ${page.status}${cut}${duplicate}${soft404}${parsing}.`;
+}
+
+function optOutSentence({ domain, listedIn }: WhyOptOut): string {
+  return `Not crawled: the owner of ${domain} asked to be left alone (${listedIn}).`;
 }
 
 function parkedSentence(parking: WhyParking, repeats: WhyTrace['repeats']): string {

@@ -96,10 +96,14 @@ export class DomainSet {
 
   /** @param host lower-case host name without port */
   has(host: string): boolean {
-    if (this.#domains.size === 0) return false;
-    if (this.#domains.has(host)) return true;
-    for (const domain of parentsOf(host)) if (this.#domains.has(domain)) return true;
-    return false;
+    return this.#domains.size > 0 && this.domainOf(host) !== undefined;
+  }
+
+  /** @returns the domain of the set that `host` is or lies below, the longest one; undefined when there is none */
+  domainOf(host: string): string | undefined {
+    if (this.#domains.has(host)) return host;
+    for (const domain of parentsOf(host)) if (this.#domains.has(domain)) return domain;
+    return undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 // What an operator may hand a crawl for politeness' sake: the list of those who asked to be left alone, edited while it runs, and a table of
 // autonomous systems, one of which is in trouble. Seen from the web's side, and from the crawl's own audit log.
-import { ok, strictEqual } from 'node:assert';
+import { match, ok, strictEqual } from 'node:assert';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -57,6 +57,10 @@ test('optOutFile, edited while the crawl runs, ends all requests to a host withi
     crawl.signal('SIGTERM');
     const { status, stderr, report } = await crawl.ended;
     strictEqual(status, 0, stderr);
+    const page = web.url('www.leaves.test', '/never-linked');
+    const why = await runCommand(['why', page, '--data', data, ...config]);
+    match(why.stdout, /^Not crawled: the owner of leaves\.test asked to be left alone/);
+    match(why.stdout, /\n {2}opt-out +leaves\.test, listed in .*opt-out\.txt\n/);
     ok(((report?.skipped as Record<string, number> | undefined)?.['opt-out'] ?? 0) > 0);
   });
   await web.close();
