@@ -106,9 +106,9 @@ export const SIZE_OPTIONS = {
     group: 'Size and speed',
     doc: 'Share of new URLs that the filter of seen URLs takes for seen, before the exact answer.',
   }),
-  recentKeysBytes: option(integer({ min: 65_536, max: 8 * GIB }), 64 * MIB, {
+  recentKeysBytes: option(integer({ min: 65_536, max: 8 * GIB }), 32 * MIB, {
     group: 'Size and speed',
-    doc: 'Memory for keys seen lately: links that are in it cost no message.',
+    doc: 'Memory for keys seen lately, 8 bytes each: links that are in it cost no message.',
     unit: 'bytes',
   }),
   seen: option(choice(['exact', 'bloom']), 'exact', {
