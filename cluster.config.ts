@@ -205,8 +205,8 @@ export default defineConfig({
   // Share of new URLs that the filter of seen URLs takes for seen, before the exact answer.
   // falsePositiveRate: 0.01,
 
-  // Memory for keys seen lately: links that are in it cost no message. In bytes.
-  // recentKeysBytes: 67_108_864,
+  // Memory for keys seen lately, 8 bytes each: links that are in it cost no message. In bytes.
+  // recentKeysBytes: 33_554_432,
 
   // exact skips no URL wrongly; bloom trusts the filter alone, for memory and speed. (--seen)
   // seen: 'exact',
