@@ -12,7 +12,7 @@ import {
   until,
   webFlags,
 } from '../support/crawl/run-crawl.ts';
-import { archiveFaults, storedPages } from '../support/crawl/stored-crawl.ts';
+import { archiveFaults, storedPages, storedRows } from '../support/crawl/stored-crawl.ts';
 import { type StartedWeb, startWeb } from '../support/server/start-web.ts';
 
 /** Each test has a web of its own, so that its log is about one crawl. */
@@ -40,7 +40,7 @@ async function judged(web: StartedWeb, dataDir: string, repeatsAllowed = 0): Pro
     verdict.violations.filter(({ kind }) => repeatsAllowed === 0 || kind !== 'repeat'),
     [],
   );
-  ok(verdict.ok);
+  ok(verdict.ok, JSON.stringify([verdict.counts, repeatsAllowed]));
   const pages = await storedPages(dataDir);
   deepStrictEqual(pages, [...web.world.reachable(coverage)].sort());
   deepStrictEqual(await archiveFaults(dataDir), []);
@@ -158,6 +158,9 @@ for (const [how, crawl] of FULL_DISKS) {
         ok(full.seconds - full.report.seconds < 9, 'nothing holds the process up at its end');
         const before = await storedPages(dataDir);
         ok(before.length > 0);
+        const rows = [...(await storedRows(dataDir)).values()];
+        const sent = rows.filter(({ status }) => status === 200).map(({ url }) => new URL(url));
+        const asked = (await web.log()).length;
         const resumed = await runCrawl(webFlags(web, dataDir, ['--threads', '2']));
         strictEqual(resumed.status, 0, resumed.stderr);
         const pages = new Set(await storedPages(dataDir));
@@ -165,8 +168,15 @@ for (const [how, crawl] of FULL_DISKS) {
           before.filter((url) => !pages.has(url)),
           [],
         );
-        // What was fetched and found no room is fetched again.
-        await judged(web, dataDir, full.report?.fetched ?? 0);
+        // What was fetched and found no room is fetched again, and nothing else.
+        const again = new Set(
+          (await web.log()).slice(asked).map(({ host, path }) => `${host}${path}`),
+        );
+        deepStrictEqual(
+          sent.filter(({ hostname, pathname, search }) => again.has(hostname + pathname + search)),
+          [],
+        );
+        await judged(web, dataDir, asked - before.length);
       },
       { pageBytes: 120_000 },
     ));
