@@ -402,7 +402,8 @@ class Simulation {
     // What a crash made us forget: the answer that asked us to wait was not durable.
     if (kind === 'retry-after') return this.#forgotten.has(name);
     // Starts before and after a restart: the table of addresses is new, its gap is not promised across it.
-    const apart = this.#starts.some(({ atMs }) => previous.startMs < atMs && startMs >= atMs);
+    // A crash at the start of a request may be followed at once by the restart; nothing starts before a name is resolved.
+    const apart = this.#starts.some(({ atMs }) => previous.startMs <= atMs && startMs > atMs);
     return kind === 'address-gap' && apart;
   }
 }
