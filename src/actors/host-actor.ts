@@ -67,7 +67,7 @@ export class HostActor implements Actor<HostMessage> {
     const row = services.reader.host(id.hostKey, id.partition);
     this.#queues = new HostQueues(services, id, row);
     const robotsRows = services.reader.robots(id.hostKey, id.partition);
-    this.#robots = new HostRobots(services.policy, robotsRows, services.residency);
+    this.#robots = new HostRobots(services.policy, robotsRows, services);
     this.#pace = paceAtActivation(services, id.host, row, context);
     this.#contact = row === undefined || row.lastEndedAt === 0 ? 'none' : 'committed';
     this.#ledger = new HostLedger(services, id, row);

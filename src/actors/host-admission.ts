@@ -66,12 +66,31 @@ export class HostAdmission {
    * known, and be denied when its turn comes. The spare comes after everything that is queued now, and then takes its place.
    */
   #keepSpare(link: RoutedLink): void {
-    const { services, robots, queues } = this.#owner;
-    if (robots.knownVerdict(services.canonicalOf(link.url))?.allowed !== false) return;
+    const { services, budget } = this.#owner;
+    if (!this.#isCanonicalDenied(link.url)) return;
     const urlKey = services.spellingKeyOf(link.url);
     if (!services.seen.addIfNew(urlKey)) return;
-    const { url, depth, hops, purpose } = link;
-    queues.push(2, { url, urlKey, depth, attempts: 0, hops, purpose });
+    const { url, depth, hops, purpose, isSuspect } = link;
+    budget.place(2, { url, urlKey, depth, attempts: 0, hops, purpose }, isSuspect);
+  }
+
+  /**
+   * A spare whose turn has come before that of the spelling it is to replace: that one stands behind it, or is parked, until it is denied.
+   * It goes behind what waits, and the second time it is parked too, so that two of them never keep a host busy with nothing but each other.
+   */
+  #keepWaiting(band: Band, spare: QueueEntry, urlKey: UrlKey): void {
+    const { services, id, queues, budget } = this.#owner;
+    if (!this.#isCanonicalDenied(spare.url)) return;
+    // Another allowed spelling was fetched meanwhile.
+    if (services.reader.page(id.hostKey, id.partition, urlKey) !== undefined) return;
+    if (band < 2 && queues.parked === 0) queues.push(2, spare);
+    else budget.setAside(spare);
+  }
+
+  /** True when the rules at hand deny the canonical spelling of a URL. */
+  #isCanonicalDenied(url: string): boolean {
+    const { services, robots } = this.#owner;
+    return robots.knownVerdict(services.canonicalOf(url))?.allowed === false;
   }
 
   /** True for a link that another owner had queued, and that was not fetched here: it was seen here before only to be given away. */
@@ -136,7 +155,10 @@ export class HostAdmission {
   prove(band: Band, unproven: QueueEntry): void {
     const { services, ledger, queues } = this.#owner;
     const urlKey = services.keyOf(unproven.url);
-    if (!services.seen.addIfNew(urlKey) && !this.#replacesDenied(urlKey)) return;
+    if (!services.seen.addIfNew(urlKey) && !this.#replacesDenied(urlKey)) {
+      this.#keepWaiting(band, unproven, urlKey);
+      return;
+    }
     ledger.discovered();
     const { sequence: _sequence, ...entry } = unproven;
     queues.push(band, { ...entry, urlKey });

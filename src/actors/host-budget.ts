@@ -81,10 +81,16 @@ export class HostBudget {
     const shape = this.#services.shapeOf(entry.url);
     const isTwin = entry.attempts === 0 && this.#known.placeOf(entry.url) === 'twin';
     if (!isTwin && !this.#budget.isSpent(shape)) return false;
-    this.#budget.withdrawn(shape);
-    this.#services.domains.urlsAdmitted(this.#account, -1);
-    this.#park(entry, isTwin ? 'skipped.twin' : 'skipped.budget');
+    this.setAside(entry);
+    this.#services.stage.count(isTwin ? 'skipped.twin' : 'skipped.budget');
     return true;
+  }
+
+  /** Parks what was admitted. */
+  setAside(entry: Omit<QueueEntry, 'sequence'>): void {
+    this.#budget.withdrawn(this.#services.shapeOf(entry.url));
+    this.#services.domains.urlsAdmitted(this.#account, -1);
+    this.#queues.park(entry);
   }
 
   /** Learns what a URL of the host was worth; the host's row must be staged in the same turn. @returns whether its content counts as new */

@@ -49,24 +49,30 @@ interface OriginState {
   refresh: boolean;
 }
 
+const UNCOUNTED = { residency: { entries: 0, visits: 0, waiting: 0 }, startedAt: wallMs(0) };
+
 export class HostRobots {
   readonly #productToken: string;
   readonly #bytesMax: number;
   readonly #residency: ResidencyShare;
+  readonly #startedAt: WallMs;
   readonly #origins = new Map<string, OriginState>();
 
-  /** @param residency where the rules held in memory are counted */
+  /**
+   * @param run where the rules held in memory are counted, and when this process started, by the wall clock
+   */
   constructor(
     policy: Pick<CrawlPolicy, 'productToken' | 'robotsBytesMax'>,
     rows: readonly RobotsRow[],
-    residency: Residency = { entries: 0, visits: 0, waiting: 0 },
+    run: { readonly residency: Residency; readonly startedAt: WallMs } = UNCOUNTED,
   ) {
     this.#productToken = policy.productToken;
     this.#bytesMax = policy.robotsBytesMax;
-    this.#residency = new ResidencyShare(residency);
+    this.#residency = new ResidencyShare(run.residency);
+    this.#startedAt = run.startedAt;
     for (const row of rows) {
       const state = this.#open(row.origin);
-      state.row = row;
+      state.row = this.#believed(row);
       state.rules = row.rules as RobotsRules;
     }
     this.#count();
@@ -75,22 +81,6 @@ export class HostRobots {
   /** The host falls asleep: its rules are no longer held in memory. */
   released(): void {
     this.#residency.hold(0);
-  }
-
-  /**
-   * Ends the life of rules fetched in the future: the clock was put back, so nobody knows how old they are (RFC 9309 §2.4: 24 hours).
-   * Call after a start. @returns the rows that changed, to be stored, so that the next life of this actor knows too
-   */
-  mistrustFuture(wallNow: WallMs): readonly RobotsRow[] {
-    const changed: RobotsRow[] = [];
-    for (const state of this.#origins.values()) {
-      const { row } = state;
-      if (row === undefined || row.fetchedAt <= wallNow) continue;
-      const failingSince = wallMs(Math.min(row.failingSince, wallNow));
-      state.row = { ...row, fetchedAt: wallNow, expiresAt: wallNow, failingSince };
-      changed.push(state.row);
-    }
-    return changed;
   }
 
   /** Whether `url` may be sent now. */
@@ -210,6 +200,7 @@ export class HostRobots {
       status: outcome.kind === 'response' ? outcome.status : 0,
       failures: failed ? (before?.failures ?? 0) + 1 : 0,
       failingSince: failed ? failingSince : wallMs(0),
+      processAt: this.#startedAt,
     };
     return {
       kind: 'decided',
@@ -217,6 +208,16 @@ export class HostRobots {
       rulesChanged,
       sitemaps: absoluteSitemaps(decision.rules.sitemaps, `${origin}/robots.txt`),
     };
+  }
+
+  /**
+   * Rules that another process fetched after this one started: the clock was put back, nobody knows how old they are (RFC 9309 §2.4: 24
+   * hours), and they are to be fetched anew. By the start and not by the time of this look: until a host wakes, the clock may have passed the
+   * time of its rules again.
+   */
+  #believed(row: RobotsRow): RobotsRow {
+    const isFromFuture = row.processAt !== this.#startedAt && row.fetchedAt > this.#startedAt;
+    return isFromFuture ? { ...row, expiresAt: wallMs(0) } : row;
   }
 
   #count(): void {

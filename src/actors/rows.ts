@@ -131,6 +131,8 @@ export interface RobotsRow {
   readonly failures: number;
   /** When the first of them was; 0 when the file is reachable. */
   readonly failingSince: WallMs;
+  /** Start of the process that wrote the row, which tells one process from another; undefined in rows from before it was noted. */
+  readonly processAt: WallMs | undefined;
 }
 
 /** Where a stored body is: a WARC file by number and the record's index in it. Stays valid when the file is compressed or moved. */

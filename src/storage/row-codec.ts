@@ -138,6 +138,7 @@ export function encodeRobotsRow(row: RobotsRow): Buffer {
   writer.varint(row.failures);
   writer.f64(row.failingSince);
   writer.block(packr.pack(row.rules));
+  if (row.processAt !== undefined) writer.f64(row.processAt);
   return writer.view();
 }
 
@@ -153,9 +154,12 @@ export function decodeRobotsRow(value: Uint8Array): RobotsRow {
   const failures = reader.varint();
   const failingSince = wallMs(reader.f64());
   const packed = reader.block();
+  // A row of an older version ends here.
+  const processAt = reader.left === 0 ? undefined : wallMs(reader.f64());
   reader.end();
   const rules = unpackRules(packed);
-  return { origin, rules, decision, fetchedAt, expiresAt, status, failures, failingSince };
+  const times = { fetchedAt, expiresAt, failingSince, processAt };
+  return { origin, rules, decision, status, failures, ...times };
 }
 
 function unpackRules(packed: Uint8Array): unknown {

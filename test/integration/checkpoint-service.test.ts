@@ -192,6 +192,7 @@ test('CheckpointService.commit puts and removes every kind of row', () =>
       status: 200,
       failures: 0,
       failingSince: fetched(1, 3, undefined).fetchedAt,
+      processAt: undefined,
     };
     const row = hostRowOf(1, { head: 0, chunkEnd: 2, tail: 2 });
     const entries = [entryOf(1, 7, 0), entryOf(1, 8, 1)];

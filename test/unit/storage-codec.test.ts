@@ -52,6 +52,7 @@ const ROBOTS: RobotsRow = {
   status: 503,
   failures: 3,
   failingSince: wallMs(9),
+  processAt: wallMs(2.5),
 };
 
 test('ByteReader reads what ByteWriter wrote, at the ends of every range', () => {
@@ -113,8 +114,10 @@ test('host, robots, unparsed, digest, chunk and denied rows survive a round trip
   deepStrictEqual(decodeHostRow(encodeHostRow(plain), plain.partition), plain);
   ok(hostRowHasWork(encodeHostRow(done)), 'parked URLs are work');
   ok(!hostRowHasWork(encodeHostRow(hostRowOf(3, { head: 9, chunkEnd: 9, tail: 9 }))));
-  const robots = ROBOTS;
-  deepStrictEqual(decodeRobotsRow(encodeRobotsRow(robots)), robots);
+  for (const processAt of [ROBOTS.processAt, undefined]) {
+    const robots = { ...ROBOTS, processAt };
+    deepStrictEqual(decodeRobotsRow(encodeRobotsRow(robots)), robots);
+  }
   const page = { hostKey: hostKey(1n), urlKey: urlKey(2n), url: 'http://ü', depth: 3 };
   const kind = { hops: 2, purpose: 'sitemap' as const };
   const pointer = { file: 70_000, record: 2 ** 33 };

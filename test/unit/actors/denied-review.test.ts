@@ -1,4 +1,4 @@
-import { deepStrictEqual, strictEqual } from 'node:assert';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import xxhash from 'xxhash-wasm';
 import { HostAddresses } from '../../../src/actors/host-addresses.ts';
@@ -22,7 +22,7 @@ import { lendServices } from '../../support/actors/host-services.ts';
 
 const ORIGIN = 'http://site.test';
 const hasher = createHasher(await xxhash(), 5n);
-const FORBIDDING = 'User-agent: *\nDisallow: /old\nDisallow: /never';
+const FORBIDDING = 'User-agent: *\nDisallow: /old\nDisallow: /never\nDisallow: /*9$';
 
 function deniedUrl(path: string): DeniedCheckpoint {
   const url = `${ORIGIN}${path}`;
@@ -200,4 +200,33 @@ test('HostAdmission.admit queues a spelling under its own key while the rules ar
   deepStrictEqual([...host.seen], [hasher.urlKey(url)]);
   const entry = host.queues.peek()?.entry;
   strictEqual(entry?.urlKey, hasher.urlKey(url));
+});
+
+test('HostAdmission.judge keeps an allowed spelling waiting until the parked one it is to replace has been denied', () => {
+  const { admission, queues, seen, services } = forbiddingHost([]);
+  const url = `${ORIGIN}/page9`;
+  const urlKey = hasher.urlKey(url);
+  seen.add(urlKey);
+  queues.park({ url, urlKey, depth: 1, attempts: 0, hops: 0, purpose: 'page' });
+  admission.admit(spelled(`${url}?utm_source=feed`, urlKey));
+  const judgeHead = (): void => {
+    const head = queues.peek();
+    ok(head !== undefined);
+    strictEqual(admission.judge(head, wallMs(1_704_067_200_001)), undefined);
+    queues.advance(head.band);
+  };
+  const release = (): void => {
+    const entry = queues.takeParked();
+    ok(entry !== undefined);
+    queues.push(2, entry);
+  };
+  judgeHead();
+  strictEqual(queues.parked, 2, 'the spare waits behind the other one');
+  release();
+  judgeHead();
+  strictEqual(services.stage.stagedDenied(urlKey), 'denied');
+  release();
+  judgeHead();
+  strictEqual(queues.peek()?.entry.url, `${url}?utm_source=feed`);
+  strictEqual(queues.peek()?.entry.urlKey, urlKey);
 });

@@ -39,6 +39,21 @@ test('HostRobots.admission asks again for rules that are a day old', () => {
   strictEqual(kindAt(24 * HOUR), 'fetch-first');
 });
 
+test('HostRobots asks again for rules that another process fetched after the start of this one, whatever the time is by now', () => {
+  const policy = { productToken: 'hostler', robotsBytesMax: 512_000 };
+  const residency = { entries: 0, visits: 0, waiting: 0 };
+  const rows = robotsWith('User-agent: *\nDisallow: /private').rows();
+  const kindIn = (startedAt: number, ms: number): string => {
+    const robots = new HostRobots(policy, rows, { residency, startedAt: wallMs(startedAt) });
+    return robots.admission(`${ORIGIN}/a`, wallMs(NOW + ms)).kind;
+  };
+  strictEqual(kindIn(NOW - HOUR, -HOUR), 'fetch-first');
+  strictEqual(kindIn(NOW - HOUR, HOUR), 'fetch-first');
+  strictEqual(kindIn(NOW + 1, HOUR), 'allowed');
+  // The process that fetched them, at the host's next life.
+  strictEqual(kindIn(0, HOUR), 'allowed');
+});
+
 test('HostRobots.admission denies what the rules deny and asks for those of each origin', () => {
   const robots = robotsWith('User-agent: *\nDisallow: /private');
   strictEqual(robots.admission(`${ORIGIN}/private/x`, NOW).kind, 'denied');

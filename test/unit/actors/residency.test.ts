@@ -34,12 +34,12 @@ test('HostRobots counts the rules it holds, and none once the host is asleep', (
     status: 200,
     failures: 0,
     failingSince: wallMs(0),
+    processAt: undefined,
   };
-  const robots = new HostRobots(
-    { productToken: 'hostler', robotsBytesMax: 512_000 },
-    [row],
+  const robots = new HostRobots({ productToken: 'hostler', robotsBytesMax: 512_000 }, [row], {
     residency,
-  );
+    startedAt: wallMs(1),
+  });
   equal(residency.entries, 3);
   robots.released();
   equal(residency.entries, 0);
