@@ -17,7 +17,8 @@ const KILLS = Number(process.env.KILLS ?? 10);
 const SEED = Number(process.env.SEED ?? 1);
 const HOSTS = 10;
 const MIN_GAP_MS = 200;
-const LONG_GAP_SECONDS = 8;
+/** Longer than a restart on a machine with fifteen other things to do (there, over eight), shorter than the longest that we obey. */
+const LONG_GAP_SECONDS = 25;
 /** One commit window (DESIGN.md §5) and the time a commit may take on a busy machine. */
 const WINDOW_MS = 250 + 1_000;
 const RUN_MS_MAX = 110_000;
@@ -149,7 +150,10 @@ async function judgeAll(web: StartedWeb, dataDir: string, kills: readonly Kill[]
   );
   deepStrictEqual(await archiveFaults(dataDir), []);
   const restarts = kills.slice(1).map(({ firstMs }, at) => firstMs - (kills[at]?.lastMs ?? 0));
-  ok(Math.min(...restarts) < LONG_GAP_SECONDS * 1_000, 'no restart was quicker than the long gap');
+  ok(
+    Math.min(...restarts) < LONG_GAP_SECONDS * 1_000,
+    `no restart was quicker than the long gap: ${restarts.map(Math.round)} ms`,
+  );
   process.stdout.write(
     `# kills ${kills.length}, requests ${verdict.requests}, pages ${pages.length}, refetched ` +
       `${repeats.length}, quickest restart ${Math.round(Math.min(...restarts))} ms, tightest gap ` +
