@@ -1,6 +1,7 @@
 // A simulated crawl that visits pages again: it never ends by itself, so it is watched for a while without faults, told to drain, and then no
 // visit may be long overdue (I6 for visits). That none is made twice, or too early, is seen where requests are made (sim-fetch.ts).
-import { FRESHNESS } from '../../../src/actors/rows.ts';
+import { BANDS, FRESHNESS, PARKED } from '../../../src/actors/rows.ts';
+import type { UrlKey } from '../../../src/base/units.ts';
 import { liveEntries } from './sim-checks.ts';
 import type { SimDisk } from './sim-disk.ts';
 import type { SimKernel } from './sim-kernel.ts';
@@ -18,9 +19,9 @@ export interface RecrawlWatch {
   readonly kernel: SimKernel;
   readonly node: SimNode;
   readonly disk: SimDisk;
-  runUntil(untilMs: number, isDone: () => boolean): void;
+  readonly runUntil: (untilMs: number, isDone: () => boolean) => void;
   /** True for a host that cannot be asked. */
-  isHopeless(host: string): boolean;
+  readonly isHopeless: (host: string) => boolean;
 }
 
 /** Watches and judges. */
@@ -36,6 +37,28 @@ export function watchRecrawl(watch: RecrawlWatch): void {
   const late = overdue.filter(({ host }) => !watch.isHopeless(host));
   if (late[0] === undefined) return;
   kernel.fail(`I6: ${late.length} visits overdue, ${late[0].url} by ${late[0].lateMs} ms`);
+}
+
+/**
+ * True when a page that was not fetched is not lost (decision 0013): its URL stands in its host's queue, be it parked, or it was never seen, and
+ * others that may lead to it stand there. The watch ends at its time, and a host that timeouts or visits keep busy is not done by then.
+ */
+export function isStillWaiting(
+  { kernel, disk, isHopeless }: RecrawlWatch,
+  keyOf: (url: string) => UrlKey,
+  url: string,
+): boolean {
+  const urlKey = keyOf(url);
+  let isOtherWaiting = false;
+  for (const hostKey of disk.hosts.keys()) {
+    if (isHopeless(disk.hostName(hostKey))) continue;
+    for (const lane of [...BANDS, PARKED] as const) {
+      const entries = liveEntries(kernel, disk, hostKey, lane);
+      if (entries.some((entry) => keyOf(entry.url) === urlKey)) return true;
+      isOtherWaiting ||= entries.length > 0;
+    }
+  }
+  return isOtherWaiting && !disk.seenKeys.has(urlKey);
 }
 
 /** Every page that is due one day stands in the schedule for that time, or in its host's queue. */

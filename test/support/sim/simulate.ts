@@ -5,8 +5,7 @@ import type { HostKey, UrlKey } from '../../../src/base/units.ts';
 import { CRAWL_RULES, canonicalize } from '../../../src/domain/canonical-url.ts';
 import type { XxHash64 } from '../../../src/domain/url-key.ts';
 import { judge } from '../world/judge.ts';
-import { RobotsHistory } from '../world/judge-robots.ts';
-import type { RequestEntry, Violation } from '../world/judge-types.ts';
+import type { Violation } from '../world/judge-types.ts';
 import { createWorld, type World } from '../world/world.ts';
 import { hostProfile } from '../world/world-host.ts';
 import { robotsDecision } from '../world/world-truth.ts';
@@ -17,7 +16,8 @@ import { SimFailure, SimKernel } from './sim-kernel.ts';
 import { SIM_RECRAWL, SimNode, seedCount } from './sim-node.ts';
 import { SimOperator } from './sim-operator.ts';
 import type { Boundary, CrashPlan, SimPlan } from './sim-plan.ts';
-import { watchRecrawl } from './sim-recrawl.ts';
+import { isStillWaiting, type RecrawlWatch, watchRecrawl } from './sim-recrawl.ts';
+import { checkRestarts, type Restart } from './sim-restarts.ts';
 
 /** How a simulation went. */
 export interface SimResult {
@@ -78,8 +78,7 @@ class Simulation {
   readonly #plan: SimPlan;
   readonly #world: World;
   readonly #disk: SimDisk;
-  /** Restarts, each with the number of requests made before. */
-  readonly #starts: { readonly atMs: number; readonly entries: number }[] = [];
+  readonly #starts: Restart[] = [];
   #crashes: CrashPlan[];
   #node: SimNode;
   #shards: number;
@@ -118,7 +117,7 @@ class Simulation {
     for (const hostKey of this.#disk.logged.keys()) checkHost(kernel, this.#disk, hostKey);
     checkChunkLeaks(kernel, this.#disk);
     this.#checkCounters();
-    this.#checkRestarts();
+    checkRestarts({ kernel, world: this.#world, log, starts: this.#starts, plan: this.#plan });
     this.#judge();
   }
 
@@ -149,9 +148,7 @@ class Simulation {
     this.#isSpent = false;
     this.#node.tellAll({ kind: 'resume-all' });
     if (this.#plan.recrawls) {
-      const runUntil = (untilMs: number, isDone: () => boolean) => this.#runUntil(untilMs, isDone);
-      const isHopeless = (host: string) => this.#isHopeless(host);
-      watchRecrawl({ kernel, node: this.#node, disk: this.#disk, runUntil, isHopeless });
+      watchRecrawl(this.#watch());
       return;
     }
     const until = kernel.nowMs + LIVENESS_MS_MAX;
@@ -164,6 +161,14 @@ class Simulation {
     kernel.fail(
       `I6: not quiet after faults stopped (${reason}); quiet ${this.#node.isQuiet}: ${waiting}`,
     );
+  }
+
+  #watch(): RecrawlWatch {
+    return {
+      ...{ kernel: this.kernel, node: this.#node, disk: this.#disk },
+      runUntil: (untilMs, isDone) => this.#runUntil(untilMs, isDone),
+      isHopeless: (host) => this.#isHopeless(host),
+    };
   }
 
   #runUntil(untilMs: number, isDone: () => boolean): string {
@@ -343,27 +348,6 @@ class Simulation {
     }
   }
 
-  /** I2 across restarts: a host asked before waits its full gap from the start of the process. */
-  #checkRestarts(): void {
-    const robots = new RobotsHistory(this.#world, this.log.entries);
-    for (const { atMs, entries } of this.#starts) {
-      const asked = new Set<string>();
-      for (const { host } of this.log.entries.slice(0, entries)) asked.add(host);
-      const first = new Map<string, RequestEntry>();
-      for (const entry of this.log.entries.slice(entries)) {
-        const before = first.get(entry.host);
-        if (before === undefined || entry.startMs < before.startMs) first.set(entry.host, entry);
-      }
-      for (const [host, entry] of first) {
-        if (!asked.has(host)) continue;
-        const waitedMs = entry.startMs - atMs;
-        const delayMs = Math.min(this.#plan.maxCrawlDelayMs, robots.crawlDelayMs(entry));
-        if (waitedMs >= Math.max(this.#plan.minGapMs, delayMs) - 1) continue;
-        this.kernel.fail(`I2: ${host} asked ${waitedMs} ms after a restart`);
-      }
-    }
-  }
-
   #judge(): void {
     const { kernel } = this;
     const { minGapMs, maxCrawlDelayMs, addressGapMs, maxPages, coverage } = this.#plan;
@@ -396,7 +380,10 @@ class Simulation {
     if (trapPages > mayBe) this.kernel.fail(`I6: ${trapPages} pages of traps, at most ${mayBe}`);
   }
 
-  #isExcused({ kind, previous, startMs }: Violation): boolean {
+  #isExcused({ kind, host, path, previous, startMs }: Violation): boolean {
+    if (kind === 'missing' && this.#plan.recrawls) {
+      return isStillWaiting(this.#watch(), (url) => this.#keyOf(url), `http://${host}${path}`);
+    }
     if (previous === null || startMs === null) return false;
     const name = `${previous.host} ${previous.startMs}`;
     // What a crash made us forget: the answer that asked us to wait was not durable.
