@@ -21,6 +21,7 @@ import { once } from '../support/once.ts';
 const REDIRECT_REQUESTS_MAX = 21;
 const FAILING_REQUESTS_MAX = 10;
 const RETRY_AFTER_MS = 3_000;
+const DATE = 'Wed, 04 Nov 2026 10:00:00 GMT';
 
 let web: ScriptedWeb;
 let rows: Map<string, PageRow>;
@@ -133,16 +134,21 @@ test('503 for ever ends as a failure after few requests [http-341]', async () =>
   strictEqual(rows.get(web.url('dead.test'))?.failure, 'status-5xx');
 });
 
-test('a 304 with another ETag leaves the new one to be sent; equal bytes are no change [http-345, http-346]', () =>
+test('a 304 with another ETag leaves the new one to be sent; equal bytes are no change [http-342 to http-346]', () =>
   inFolder({}, async (folder) => {
     const site: Site = {
-      'v.test/': `visits ${links('/etag', '/same')}`,
+      'v.test/': `visits ${links('/etag', '/dated', '/same')}`,
       'v.test/etag': (socket, request) => {
         const isKnown = /^if-none-match:/im.test(request.head);
         const fresh = html('tagged', 'ETag: "a"\r\n');
         const kept: Answer = (one) =>
           void one.write('HTTP/1.1 304 Not Modified\r\nETag: "b"\r\n\r\n');
         send(isKnown ? kept : fresh, socket, request);
+      },
+      'v.test/dated': (socket, request) => {
+        const isKnown = new RegExp(`^if-modified-since: ${DATE}`, 'im').test(request.head);
+        const kept: Answer = (one) => void one.write('HTTP/1.1 304 Not Modified\r\n\r\n');
+        send(isKnown ? kept : html('dated', `Last-Modified: ${DATE}\r\n`), socket, request);
       },
       'v.test/same': html('ever the same'),
     };
@@ -152,7 +158,8 @@ test('a 304 with another ETag leaves the new one to be sent; equal bytes are no 
       const soon = ['--recrawl-first', '1', '--recrawl-least', '1', '--continuous'];
       const crawl = startCrawl([...bareFlags(web.dnsPort, dataDir), ...soon, web.url('v.test')]);
       const asked = (path: string) => web.requests.filter((one) => one.path === path);
-      const enough = () => asked('/etag').length >= 3 && asked('/same').length >= 2;
+      const counts = () => ['/etag', '/dated', '/same'].map((path) => asked(path).length);
+      const enough = () => counts().every((count) => count >= 3);
       ok(await until(crawl, enough), crawl.stderr);
       crawl.signal('SIGTERM');
       const ended = await crawl.ended;
@@ -160,7 +167,7 @@ test('a 304 with another ETag leaves the new one to be sent; equal bytes are no 
       const sent = asked('/etag').map(({ head }) => /^if-none-match: *(.*?)\r?$/im.exec(head)?.[1]);
       deepStrictEqual(sent.slice(0, 3), [undefined, '"a"', '"b"']);
       const stored = await storedRows(dataDir);
-      for (const path of ['/etag', '/same']) {
+      for (const path of ['/etag', '/dated', '/same']) {
         const row = stored.get(web.url('v.test', path));
         strictEqual(row?.status, 200, path);
         strictEqual(row?.visit?.changed ?? 0, 0, path);

@@ -91,7 +91,7 @@ test('DnsResolver.resolve follows a CNAME chain', async (t) => {
   deepStrictEqual(outcome, { kind: 'resolved', addresses: ['8.8.8.8'], ttlMs: 500_000 });
 });
 
-test('DnsResolver.resolve tells an absent name from a failure, with the negative time to live', async (t) => {
+test('DnsResolver.resolve tells an absent name from a failure, with the negative time to live [http-331]', async (t) => {
   const script: StubScript = (name, type) => {
     if (name === 'nx.test') return NX;
     if (name === 'empty.test') return EMPTY;
