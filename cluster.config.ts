@@ -121,8 +121,9 @@ export default defineConfig({
   // Bytes of a robots.txt that are read; RFC 9309 §2.5 asks for at least 500 KiB. In bytes.
   // robotsBytesMax: 524_288,
 
-  // Other paces for some hosts: { pattern: '*.example.com', minGapMs?, maxCrawlDelayMs?,
-  // latencyFactor?, hours?: '22:00-06:00' (UTC) }.
+  // Settings of some hosts: { pattern: '*.example.com', minGapMs?, maxCrawlDelayMs?,
+  // latencyFactor?, hours?: '22:00-06:00' (UTC), urls?, headers?: { name: value }, login?:
+  // 'user:password', cookies?: 'name=value' }; what is sent is never shown.
   // hostOverrides: [],
 
   // Domains whose owners asked to be left alone: nothing on them or below is fetched.

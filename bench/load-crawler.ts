@@ -8,8 +8,9 @@ import { type FlagTexts, resolveConfig } from '../src/config/resolve-config.ts';
 
 const flags = JSON.parse(process.argv[2] ?? '{}') as FlagTexts;
 const config = resolveConfig({ flags });
+const reread = () => Promise.resolve(config);
 const simulated = new URL('./simulated-shard.js', import.meta.url);
 process.exitCode =
   process.argv[3] === 'simulated'
-    ? await commandCrawl(config, [], simulated)
-    : await commandCrawl(config, []);
+    ? await commandCrawl(config, [], reread, simulated)
+    : await commandCrawl(config, [], reread);

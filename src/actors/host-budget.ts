@@ -4,7 +4,7 @@
 // some are tried without having earned it. No assertion can tell worth from waste; `why` repeats each decision from the stored row.
 
 import { type WallMs, wallMs } from '../base/units.ts';
-import { UrlBudget } from '../domain/url-budget.ts';
+import { UrlBudget, type UrlBudgetOptions } from '../domain/url-budget.ts';
 import { ordinaryShape, type UrlShape } from '../domain/url-shape.ts';
 import type { DomainAccount } from './domain-accounts.ts';
 import { HostKnown, type PageSeen } from './host-known.ts';
@@ -42,7 +42,7 @@ export class HostBudget {
     this.#services = services;
     this.#queues = queues;
     const { worth } = row ?? {};
-    this.#budget = new UrlBudget(worth?.tally, services.policy.budget);
+    this.#budget = new UrlBudget(worth?.tally, budgetOf(services, id.host));
     this.#account = services.domains.accountOf(id.host);
     this.#known = new HostKnown(services, worth?.repeats);
     this.#isEntered = worth?.enteredAt === services.startedAt;
@@ -207,6 +207,13 @@ export class HostBudget {
     const { reviewMsMin, reviewMsMax } = this.#services.policy;
     return wallMs(wallNow + Math.min(reviewMsMin * 2 ** this.#reviews, reviewMsMax));
   }
+}
+
+/** The crawl's budget, or for a host with a number of URLs of its own the same with that. */
+function budgetOf({ policy, urlsOf }: HostServices, host: string): UrlBudgetOptions {
+  const urlsPerHost = urlsOf(host);
+  const { budget } = policy;
+  return urlsPerHost === budget.urlsPerHost ? budget : { ...budget, urlsPerHost };
 }
 
 /** True for what the operator or the site's owner names: it is not for a budget to refuse. */

@@ -42,7 +42,7 @@ export type WaitReason = 'gap' | 'backoff' | 'review';
 
 /** Pace of one host. All times by the monotonic clock of this process. */
 export class HostPace {
-  readonly #policy: GapPolicy;
+  #policy: GapPolicy;
   #state: GapState;
   #lastEndedMs: MonotonicMs;
   #everAsked: boolean;
@@ -231,6 +231,11 @@ export class HostPace {
   /** An operator sets the gap, or gives it back to the rule with undefined. */
   override(gapMs: number | undefined): void {
     this.#overrideMs = gapMs;
+  }
+
+  /** The operator's configuration was read anew. What is already waited for is not made shorter by it. */
+  follow(policy: GapPolicy): void {
+    this.#policy = policy;
   }
 
   /** Takes the crawl delay of newly read robots rules over, already capped. */

@@ -5,7 +5,7 @@
 import { assert } from '../base/assert.ts';
 import { type MonotonicMs, monotonicMs } from '../base/units.ts';
 import { networkVoice } from '../domain/asn-backoff.ts';
-import { msUntilPermitted, type PermittedHours } from '../domain/permitted-hours.ts';
+import { msUntilPermitted } from '../domain/permitted-hours.ts';
 import type { ActorContext } from '../runtime/actor.ts';
 import type { HostAddresses } from './host-addresses.ts';
 import type { HostPace } from './host-pace.ts';
@@ -37,7 +37,6 @@ interface RequestOwner {
 
 export class HostRequests {
   readonly #owner: RequestOwner;
-  readonly #hours: PermittedHours | undefined;
   #inFlight: HostRequest | undefined;
   /** The gap that the permit of the request in flight was given under. */
   #gapMs = 0;
@@ -46,7 +45,6 @@ export class HostRequests {
 
   constructor(owner: RequestOwner) {
     this.#owner = owner;
-    this.#hours = owner.services.gapPolicyOf(owner.id.host).hours;
   }
 
   get inFlight(): HostRequest | undefined {
@@ -111,8 +109,11 @@ export class HostRequests {
   #isTimeFor(address: string, context: ActorContext<HostMessage>): boolean {
     const { services, pace } = this.#owner;
     const now = context.now();
-    const closedMs =
-      this.#hours === undefined ? 0 : msUntilPermitted(this.#hours, context.wallNow());
+    // Read anew each time: an operator may have set another pace meanwhile.
+    const policy = services.gapPolicyOf(this.#owner.id.host);
+    pace.follow(policy);
+    const { hours } = policy;
+    const closedMs = hours === undefined ? 0 : msUntilPermitted(hours, context.wallNow());
     if (closedMs > 0) {
       pace.holdUntil(monotonicMs(now + closedMs));
       return false;

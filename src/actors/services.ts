@@ -111,6 +111,8 @@ export interface HostServices {
   shapeOf(url: string): UrlShape;
   /** The operator's pace for a host. */
   gapPolicyOf(host: string): GapPolicy;
+  /** URLs of a host to begin with (domain/url-budget.ts). */
+  urlsOf(host: string): number;
   /** Least gap to an address, whatever was configured: fast crawling is for the operator's own networks (DESIGN.md §9). */
   leastGapMsOf(address: string): number;
   /** True when the host's owner asked not to be crawled. */

@@ -41,6 +41,7 @@ export interface ShardPlan {
   readonly options: ShardOptions;
   readonly policy: CrawlPolicy;
   readonly gapPolicyOf: (host: string) => GapPolicy;
+  readonly urlsOf: (host: string) => number;
   readonly isOptedOut: (host: string) => boolean;
   readonly rules: IdentityRules;
   readonly scope: Scope;
@@ -203,6 +204,7 @@ export function assembleShard(
     policy: plan.policy,
     residency: self.residency,
     gapPolicyOf: plan.gapPolicyOf,
+    urlsOf: plan.urlsOf,
     isOptedOut: plan.isOptedOut,
     leastGapMsOf: means.leastGapMsOf,
     reader: new StagedReader(self.stage, means.reader),

@@ -17,7 +17,7 @@ import { readPlace } from './cluster-place.ts';
 import { ClusterRun } from './cluster-run.ts';
 import { runTrial } from './cluster-trial.ts';
 import { CrawlMonitor, hostsWaiting } from './crawl-monitor.ts';
-import { CrawlOperations } from './crawl-operations.ts';
+import { CrawlOperations, hasTerminal } from './crawl-operations.ts';
 import { CrawlProcess, STOP_GRACE_MS } from './crawl-process.ts';
 import { type CrawlReport, crawlReport, type EndReason, reportText } from './crawl-report.ts';
 import { LiveLists } from './live-lists.ts';
@@ -26,6 +26,7 @@ import { memoryBytes } from './process-memory.ts';
 import { createProgress, type Progress, type ProgressSnapshot } from './progress.ts';
 import { rememberSeeds } from './scope-seeds.ts';
 import { readSeeds } from './seeds.ts';
+import { tellWhatStops } from './stop-words.ts';
 import { logStorageNews } from './storage-news.ts';
 import { SHARD_ENTRY } from './waiting-shard.ts';
 
@@ -49,12 +50,14 @@ interface Ending {
 }
 
 /**
+ * @param reread reads the config file anew, the flags over it
  * @param shardEntry the module that shard threads run; benchmarks have one of their own
  * @returns the exit status: 0 for a crawl that is done, at a limit or stopped in order
  */
 export async function commandCrawl(
   config: CrawlConfig,
   seedArguments: readonly string[],
+  reread: () => Promise<CrawlConfig>,
   shardEntry: URL = SHARD_ENTRY,
 ): Promise<number> {
   const startedMs = performance.now();
@@ -108,7 +111,7 @@ export async function commandCrawl(
   tellStart(log, config, crawl);
   const store = new ReadStore(config.dataDir, WARC_PREFIX);
   const lists = await LiveLists.open(config, crawl, log);
-  const operations = await openOperations({ crawl, config, store, log, lists });
+  const operations = await openOperations({ crawl, config, store, log, lists, reread });
   const run = new CrawlRun(
     { config, crawl, ending, cluster },
     { startedMs, countersBefore: counters },
@@ -267,7 +270,9 @@ class CrawlRun {
   async end(): Promise<CrawlReport | undefined> {
     const reason = this.#ending.reason ?? 'done';
     if (reason === 'stopped' && this.#ending.isAlone) await this.#cluster?.drain(this.#crawl);
+    const told = tellWhatStops(this.#crawl, (text) => process.stderr.write(`hostler: ${text}\n`));
     await this.#crawl.stop(reason === 'failed' ? 0 : STOP_GRACE_MS);
+    told();
     await this.#cluster?.end();
     const { user, system } = process.cpuUsage();
     const seconds = (performance.now() - this.#started.startedMs) / 1_000;
@@ -337,6 +342,8 @@ function listenToSignals(ending: Ending): () => void {
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
+  // The terminal of a crawl is gone; one that never had a terminal reads its configuration anew (crawl-operations.ts).
+  if (hasTerminal()) process.on('SIGHUP', onSignal);
   process.on('message', onTrialEnd);
   process.on('disconnect', onTrialEnd);
   return () => {
@@ -345,6 +352,7 @@ function listenToSignals(ending: Ending): () => void {
     if (process.connected) process.disconnect();
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
+    process.off('SIGHUP', onSignal);
   };
 }
 

@@ -20,5 +20,9 @@ export interface CommandInput {
  */
 export type Command = (input: CommandInput) => Promise<number>;
 
-/** The crawl itself, in `command-crawl.ts`. `seeds` are absolute http(s) URLs. */
-export type CrawlCommand = (config: CrawlConfig, seeds: readonly string[]) => Promise<number>;
+/** The crawl itself, in `command-crawl.ts`. `seeds` are absolute http(s) URLs; `reread` reads file and flags anew. */
+export type CrawlCommand = (
+  config: CrawlConfig,
+  seeds: readonly string[],
+  reread: () => Promise<CrawlConfig>,
+) => Promise<number>;

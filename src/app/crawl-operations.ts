@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import xxhash from 'xxhash-wasm';
 import { partitionIndex } from '../base/units.ts';
 import type { CrawlConfig } from '../config/options.ts';
-import { createHasher } from '../domain/url-key.ts';
+import { createHasher, type UrlHasher } from '../domain/url-key.ts';
+import { ANSWER_TIMEOUT_MS, type AnswerServices, answerRequest } from '../ops/answer-request.ts';
 import { DebugSocket } from '../ops/debug-socket.ts';
 import { isLoopback, parseHttpAddress } from '../ops/http-address.ts';
 import { type OperateOptions, type OpsHttpOptions, OpsHttpServer } from '../ops/http-server.ts';
@@ -15,25 +16,27 @@ import type { OperationEntry } from '../ops/operation.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import type { CrawlProcess } from './crawl-process.ts';
 import { removeHttpToken, writeHttpToken } from './http-token.ts';
+import { LiveConfig } from './live-config.ts';
 import type { LiveLists } from './live-lists.ts';
 import { type OperatedCrawl, ProcessOperator } from './process-operator.ts';
+import type { CrawlReading } from './read-crawl.ts';
 import { shardRing } from './shard-plan.ts';
+
+/** By what an operator comes in. */
+interface Doors {
+  readonly socket: DebugSocket;
+  readonly http: OpsHttpServer | undefined;
+  readonly endSignals: () => void;
+}
 
 export class CrawlOperations {
   readonly state: OperatedCrawl['state'];
-  readonly #socket: DebugSocket;
-  readonly #http: OpsHttpServer | undefined;
+  readonly #doors: Doors;
   readonly #dataDir: string;
 
-  private constructor(
-    state: OperatedCrawl['state'],
-    socket: DebugSocket,
-    http: OpsHttpServer | undefined,
-    dataDir: string,
-  ) {
+  private constructor(state: OperatedCrawl['state'], doors: Doors, dataDir: string) {
     this.state = state;
-    this.#socket = socket;
-    this.#http = http;
+    this.#doors = doors;
     this.#dataDir = dataDir;
   }
 
@@ -44,20 +47,23 @@ export class CrawlOperations {
     readonly store: ReadStore;
     readonly log: Log;
     readonly lists: LiveLists;
+    readonly reread: () => Promise<CrawlConfig>;
   }): Promise<CrawlOperations> {
-    const { crawl, config, store, log, lists } = options;
+    const { crawl, config, store, log, lists, reread } = options;
     const { identity } = crawl.storage.opened;
     const hasher = createHasher(await xxhash(), identity.hashSeed);
     const ring = shardRing(config.threads, identity.partitions, hasher);
     const state = { paused: false, stopping: false };
+    const setLogLevel = (level: LogLevel): void => {
+      log.level = level;
+    };
+    const live = new LiveConfig(config, { crawl, setLogLevel, reread });
     const operator = new ProcessOperator({
       crawl,
-      reading: { config, store, hasher },
+      reading: liveReading(live, store, hasher),
       shardOf: (partition) => ring.ownerOf(partitionIndex(partition)),
-      setLogLevel: (level) => {
-        log.level = level as LogLevel;
-      },
-      reload: () => lists.reload(),
+      setLogLevel: (level) => setLogLevel(level as LogLevel),
+      reload: async () => [...(await live.reload()), ...(await lists.reload())],
       state,
     });
     const path = join(config.dataDir, 'audit', 'operations.ndjson');
@@ -65,11 +71,14 @@ export class CrawlOperations {
       log.info('operation', entry.text, { ...entry });
       append(path, entry, log);
     };
+    const services = { operator, audited, timeoutMs: ANSWER_TIMEOUT_MS, source: 'signal' } as const;
+    const endSignals = reloadOnSignal(services);
     const socket = await DebugSocket.open({ operator, audited, path: config.debugSocket });
     try {
       const http = await openHttp(config, { operator, audited }, log);
-      return new CrawlOperations(state, socket, http, config.dataDir);
+      return new CrawlOperations(state, { socket, http, endSignals }, config.dataDir);
     } catch (error) {
+      endSignals();
       await socket.close();
       throw error;
     }
@@ -77,9 +86,38 @@ export class CrawlOperations {
 
   async close(): Promise<void> {
     this.state.stopping = true;
-    await Promise.all([this.#socket.close(), this.#http?.close()]);
+    const { socket, http, endSignals } = this.#doors;
+    endSignals();
+    await Promise.all([socket.close(), http?.close()]);
     removeHttpToken(this.#dataDir);
   }
+}
+
+/** The crawl to read, with the configuration that is in force when it is asked for. */
+function liveReading(live: LiveConfig, store: ReadStore, hasher: UrlHasher): CrawlReading {
+  return {
+    get config() {
+      return live.current;
+    },
+    store,
+    hasher,
+  };
+}
+
+/** True for a crawl that was started on a terminal: SIGHUP then says that the terminal is gone (signal(7)). */
+export function hasTerminal(): boolean {
+  return process.stdin.isTTY === true || process.stderr.isTTY === true;
+}
+
+/** SIGHUP reads the configuration anew, as it does for servers. @returns a function that ends it */
+function reloadOnSignal(services: AnswerServices): () => void {
+  if (hasTerminal()) return () => {};
+  const { signal } = new AbortController();
+  const reload = (): void => {
+    void answerRequest(services, { verb: 'reload', args: [] }, { tell: () => {}, signal });
+  };
+  process.on('SIGHUP', reload);
+  return () => process.off('SIGHUP', reload);
 }
 
 /** The dashboard, where one is asked for; with `--http-operate` whoever has the token may act by it. */

@@ -7,6 +7,7 @@ import { trapOptions } from '../domain/traps.ts';
 import { EMPTY_DOMAIN, type ParkReason, URL_BUDGET, UrlBudget } from '../domain/url-budget.ts';
 import { shapeOf } from '../domain/url-shape.ts';
 import { estimateMarked } from '../runtime/shared-tallies.ts';
+import { HostSettings } from './host-settings.ts';
 
 export interface WhyParking {
   /** Undefined when nothing in the host's own row speaks against the URL: the frontier or its domain was full, or it has been earned since. */
@@ -24,7 +25,7 @@ export interface WhyParking {
 
 /** @param year the calendar year, for the calendar trap */
 export function parkingOf(
-  config: Pick<CrawlConfig, 'hostUrls' | 'domainUrls' | 'domainHosts' | 'alikePagesMax'>,
+  config: CrawlConfig,
   row: HostRow,
   url: string,
   year: number,
@@ -33,7 +34,7 @@ export function parkingOf(
   if (worth === undefined) return undefined;
   const budget = new UrlBudget(worth.tally, {
     ...URL_BUDGET,
-    urlsPerHost: config.hostUrls,
+    urlsPerHost: new HostSettings(config).urlsOf(row.host),
     ordinaryPagesMin: config.alikePagesMax,
     urlsPerDomain: config.domainUrls,
     hostsPerDomain: config.domainHosts,

@@ -11,7 +11,6 @@ import {
   type RobotsRow,
 } from '../actors/rows.ts';
 import { type PartitionIndex, type UrlKey, wallMs } from '../base/units.ts';
-import { HostOverrides } from '../config/host-override.ts';
 import { gapMsOf } from '../domain/politeness.ts';
 import { Ring } from '../domain/ring.ts';
 import type { RobotsVerdict } from '../domain/robots-matcher.ts';
@@ -21,9 +20,9 @@ import { optOutOf, type WhyOptOut } from './explain-opt-out.ts';
 import { parkingOf, type WhyParking } from './explain-parking.ts';
 import { repeatsOf, type WhyRepeats } from './explain-repeats.ts';
 import { findEntry, type QueuePlace } from './find-entry.ts';
+import { HostSettings } from './host-settings.ts';
 import { LinkJudge } from './link-judgement.ts';
 import { type CrawlReading, placeOfHost } from './read-crawl.ts';
-import { gapPolicyOf } from './shard-plan.ts';
 import { StoredRobots } from './stored-robots.ts';
 import { sentenceOf } from './why-sentence.ts';
 
@@ -225,7 +224,7 @@ function attemptsOf(
 
 function hostStateOf({ config }: CrawlReading, row: HostRow): WhyHost {
   const { smoothedMs, penalty, failuresInRow, pausedUntil } = row.gap;
-  const policy = gapPolicyOf(config, new HostOverrides(config.hostOverrides).of(row.host));
+  const policy = new HostSettings(config).gapPolicyOf(row.host);
   const { minGapMs, latencyFactor } = policy;
   const { crawlDelayMs, lastEndedAt } = row;
   const gapMs = gapMsOf({ smoothedMs, penalty, failuresInRow, crawlDelayMs }, policy);

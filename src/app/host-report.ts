@@ -3,12 +3,10 @@
 
 import type { AuditEntry } from '../actors/ports.ts';
 import type { HostRow } from '../actors/rows.ts';
-import { HostOverrides } from '../config/host-override.ts';
-import type { CrawlConfig } from '../config/options.ts';
 import { gapMsOf } from '../domain/politeness.ts';
 import type { FetchLine, HostLine, HostOrder, HostReport } from '../ops/reports.ts';
+import { HostSettings } from './host-settings.ts';
 import type { OperatedCrawl } from './process-operator.ts';
-import { gapPolicyOf } from './shard-plan.ts';
 
 /** Requests of a host that are told. */
 const RECENT_MAX = 20;
@@ -45,7 +43,7 @@ export function hostReport(known: {
   readonly shard: number;
   readonly row: HostRow | undefined;
   readonly live: LiveHost | undefined;
-  readonly config: CrawlConfig;
+  readonly settings: HostSettings;
   /** Its requests, oldest first. */
   readonly requests: Iterable<AuditEntry>;
 }): Omit<HostReport, 'robots'> | undefined {
@@ -69,8 +67,8 @@ export function hostReport(known: {
     queuedByBand: queued,
     inFlight: state?.inFlight,
     gap: {
-      gapMs: Math.round(state?.gapMs ?? (row === undefined ? 0 : storedGapMs(known.config, row))),
-      minGapMs: policyOf(known.config, host).minGapMs,
+      gapMs: Math.round(state?.gapMs ?? (row === undefined ? 0 : storedGapMs(known.settings, row))),
+      minGapMs: known.settings.gapPolicyOf(host).minGapMs,
       crawlDelayMs: state?.crawlDelayMs ?? row?.crawlDelayMs ?? 0,
       smoothedResponseMs: Math.round(row?.gap.smoothedMs ?? 0),
       penalty: row?.gap.penalty ?? 1,
@@ -97,14 +95,11 @@ export function fetchLine({ startedAt, endedAt, url, status, failure }: AuditEnt
   return { at: startedAt, url, status, failure, tookMs: endedAt - startedAt };
 }
 
-function policyOf(config: CrawlConfig, host: string) {
-  return gapPolicyOf(config, new HostOverrides(config.hostOverrides).of(host));
-}
-
 /** The gap of a host as far as its row tells: its network and its address may make it longer. */
-function storedGapMs(config: CrawlConfig, { host, gap, crawlDelayMs }: HostRow): number {
+function storedGapMs(settings: HostSettings, { host, gap, crawlDelayMs }: HostRow): number {
   const { smoothedMs, penalty, failuresInRow } = gap;
-  return gapMsOf({ smoothedMs, penalty, failuresInRow, crawlDelayMs }, policyOf(config, host));
+  const state = { smoothedMs, penalty, failuresInRow, crawlDelayMs };
+  return gapMsOf(state, settings.gapPolicyOf(host));
 }
 
 /** One sentence for each thing the host waits for. */
@@ -144,12 +139,13 @@ export function hostLines(
   rowsMax: number,
 ): HostLine[] {
   const amount = AMOUNTS[by];
+  const settings = new HostSettings(reading.config);
   let best: HostLine[] = [];
   let looked = 0;
   for (const { partition, row } of reading.store.rows.hosts()) {
     looked += 1;
     if (looked > ROWS_MAX) break;
-    best.push(lineOf(row, shardOf(partition), reading.config));
+    best.push(lineOf(row, shardOf(partition), settings));
     if (best.length >= rowsMax * 2 + 64) best = cut(best, amount, rowsMax);
   }
   return cut(best, amount, rowsMax);
@@ -166,11 +162,11 @@ function cut(lines: HostLine[], amount: (line: HostLine) => number, rowsMax: num
   return lines.sort((one, other) => amount(other) - amount(one)).slice(0, rowsMax);
 }
 
-function lineOf(row: HostRow, shard: number, config: CrawlConfig): HostLine {
+function lineOf(row: HostRow, shard: number, settings: HostSettings): HostLine {
   const queued = row.queues.reduce((sum, { head, tail }) => sum + tail - head, 0);
   const nowMs = Date.now();
   const pausedMs = Math.max(row.gap.pausedUntil - nowMs, 0);
-  const gapMs = storedGapMs(config, row);
+  const gapMs = storedGapMs(settings, row);
   const dueMs = queued === 0 ? 0 : Math.max(row.lastEndedAt + gapMs - nowMs, 0);
   return {
     host: row.host,

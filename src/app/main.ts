@@ -40,7 +40,7 @@ async function run(parsed: ParsedArguments): Promise<number> {
       const seeds = seedsOf(parsed.words);
       const config = await loadConfig(parsed);
       const crawl = await loadFunction<CrawlCommand>('crawl');
-      return crawl(config, seeds);
+      return crawl(config, seeds, () => loadConfig(parsed));
     }
     case 'command': {
       const { entry, words, options, flags } = parsed;

@@ -60,7 +60,7 @@ export async function operateProcess(
       return done('every shard hands over what it holds');
     case 'reload': {
       const read = await operated.reload();
-      return done(read.length === 0 ? 'no optOutFile and no asnTable to read' : read.join('; '));
+      return done(read.join('; '));
     }
     case 'set-log-level':
       operated.setLogLevel(operation.level);

@@ -2,6 +2,7 @@
 // counters and rows, and passes on what an operator wants done. Reads stored state through the read-only store and changes the crawl only
 // by messages. What this version does not have is refused, with a sentence that says so.
 
+import { redactedConfig } from '../config/redact-config.ts';
 import { parseBase } from '../domain/base-url.ts';
 import { matchRobots } from '../domain/robots-matcher.ts';
 import type { RobotsRules } from '../domain/robots-rules.ts';
@@ -27,6 +28,7 @@ import { explainUrl } from './explain-url.ts';
 import { frontReport } from './front-report.ts';
 import { heapReport } from './heap-report.ts';
 import { hostLines, hostReport, type LiveHost } from './host-report.ts';
+import { HostSettings } from './host-settings.ts';
 import { operateProcess } from './operate-process.ts';
 import { overviewOf } from './process-overview.ts';
 import type { CrawlReading } from './read-crawl.ts';
@@ -121,8 +123,8 @@ export class ProcessOperator implements Operator {
     const row = reading.store.rows.host(hostKey, partition);
     const requests = reading.store.auditOf(host, RECENT_SEGMENTS);
     const place = { host, hostKey, partition, shard };
-    const { config } = reading;
-    const report = hostReport({ ...place, row, live: live as LiveHost, config, requests });
+    const settings = new HostSettings(reading.config);
+    const report = hostReport({ ...place, row, live: live as LiveHost, settings, requests });
     if (report === undefined) return refused('not-found', `this crawl does not know ${host}`);
     const robots = await this.robots(host, limits);
     return answered({ ...report, robots: robots.kind === 'answered' ? robots.value : [] });
@@ -170,7 +172,7 @@ export class ProcessOperator implements Operator {
   }
 
   async config(): Promise<Answer<Readonly<Record<string, unknown>>>> {
-    return answered({ ...this.#operated.reading.config });
+    return answered(redactedConfig(this.#operated.reading.config));
   }
 
   async heap(limits: AskLimits): Promise<Answer<readonly Reports.HeapReport[]>> {

@@ -31,6 +31,7 @@ import { openThreadLink } from '../runtime/thread-link.ts';
 import { openCheckpointClient, type ShardStorage } from '../storage/open-client.ts';
 import { SeenStore } from '../storage/seen-store.ts';
 import { WARC_PREFIX } from '../storage/warc-names.ts';
+import { HostSettings } from './host-settings.ts';
 import { isShardPeerMessage } from './peer-messages.ts';
 import { answerQuery, ShardTraces } from './shard-inspection.ts';
 import { ShardNetworks } from './shard-networks.ts';
@@ -69,6 +70,8 @@ export interface NetworkMeans {
   readonly guard: AddressGuard;
   readonly clock: RealClock;
   readonly watch: RealDispatcher['watch'];
+  /** What the operator has set for single hosts; it may change. */
+  readonly settings: HostSettings;
   /** Asked before each request, in a cluster: false once the host is no longer ours. */
   readonly mayRequest: ((url: string) => boolean) | undefined;
 }
@@ -90,7 +93,9 @@ export async function runShard(openNetwork: (means: NetworkMeans) => ShardNetwor
   const isRemote = plan.remote !== undefined;
   const mayRequest = isRemote ? (url: string) => remote?.mayRequest(url) ?? false : undefined;
   const { watch } = driver;
-  const { fetcher, resolver } = openNetwork({ plan, guard, clock, watch, mayRequest });
+  const settings = new HostSettings(plan.config);
+  const means = { plan, guard, clock, watch, settings, mayRequest };
+  const { fetcher, resolver } = openNetwork(means);
   const storage = openStorage(plan, () => shard);
   const seen = new SeenCheck(
     readyFilter(bloom, plan.memories.bloomReady),
@@ -115,7 +120,7 @@ export async function runShard(openNetwork: (means: NetworkMeans) => ShardNetwor
   const { config } = plan;
   const optOut = new ShardOptOut(config.optOut, plan.optOut);
   const networks = new ShardNetworks(plan.memories.networks);
-  const shardPlan = shardPlanOf(plan, hasher, (host) => optOut.has(host), remote?.tenure);
+  const shardPlan = shardPlanOf(plan, hasher, (host) => optOut.has(host), settings, remote?.tenure);
   let notices = 0;
   const shard: RunningShard = assembleShard(driver.dispatcher, shardPlan, {
     fetch: fetcher,
@@ -189,6 +194,9 @@ export async function runShard(openNetwork: (means: NetworkMeans) => ShardNetwor
         return;
       case 'opt-out':
         optOut.replace(message.domains);
+        return;
+      case 'host-settings':
+        settings.replace(message.options);
         return;
       case 'asn-table':
         void networks.adopt(message.table);

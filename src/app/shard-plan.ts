@@ -7,11 +7,8 @@ import type { ShardPlan } from '../actors/shard-assembly.ts';
 import { assert } from '../base/assert.ts';
 import type { PartitionIndex } from '../base/units.ts';
 import { PRODUCT_TOKEN } from '../base/version.ts';
-import { type HostOverride, HostOverrides } from '../config/host-override.ts';
 import type { CrawlConfig } from '../config/options.ts';
 import { createIdentityRules, type IdentityRules } from '../domain/canonical-query.ts';
-import { parsePermittedHours } from '../domain/permitted-hours.ts';
-import type { GapPolicy } from '../domain/politeness.ts';
 import type { RecrawlPolicy } from '../domain/recrawl.ts';
 import { Ring } from '../domain/ring.ts';
 import { Scope } from '../domain/scope.ts';
@@ -20,6 +17,7 @@ import { trapOptions } from '../domain/traps.ts';
 import { URL_BUDGET } from '../domain/url-budget.ts';
 import type { UrlHasher } from '../domain/url-key.ts';
 import { FETCH_LIMITS, type FetchLimits } from '../net/fetch-limits.ts';
+import type { HostSettings } from './host-settings.ts';
 import { openFilesMax } from './process-descriptors.ts';
 import type { ShardThreadPlan } from './thread-plan.ts';
 
@@ -38,17 +36,18 @@ const REVIEW_MS_MAX = 7 * 86_400_000;
 
 /**
  * @param isOptedOut asked for each host each time: its answers may change while the crawl runs
+ * @param settings of single hosts; they may change, too
  * @param tenure what this node owns; undefined on one machine. The rest of the cluster is the shard after the last.
  */
 export function shardPlanOf(
   plan: ShardThreadPlan,
   hasher: UrlHasher,
   isOptedOut: (host: string) => boolean,
+  settings: HostSettings,
   tenure: TenureSource | undefined,
 ): ShardPlan {
   const { config, shards, partitions } = plan;
   const ring = shardRing(shards, partitions, hasher);
-  const overrides = new HostOverrides(config.hostOverrides);
   const bodiesBytes = totalmem() * BODIES_SHARE;
   return {
     options: {
@@ -68,7 +67,7 @@ export function shardPlanOf(
       wellKnownSitemaps: config.wellKnownSitemaps,
     },
     policy: {
-      gap: gapPolicyOf(config, undefined),
+      gap: settings.gapPolicyOf(''),
       productToken: PRODUCT_TOKEN,
       redirectsMax: config.redirectsMax,
       robotsBytesMax: config.robotsBytesMax,
@@ -86,7 +85,8 @@ export function shardPlanOf(
       recrawl: recrawlPolicyOf(config),
       freshnessShare: config.freshnessShare,
     },
-    gapPolicyOf: (host) => gapPolicyOf(config, overrides.of(host)),
+    gapPolicyOf: (host) => settings.gapPolicyOf(host),
+    urlsOf: (host) => settings.urlsOf(host),
     isOptedOut,
     rules: identityRulesOf(config),
     scope: new Scope({
@@ -127,16 +127,6 @@ export function shardRing(threads: number, partitions: number, hasher: UrlHasher
 export function identityRulesOf(config: CrawlConfig): IdentityRules {
   const tracking = new TrackingParameters({ drop: config.trackingParameters });
   return createIdentityRules({ stripSessions: config.stripSessions, tracking });
-}
-
-/** The pace of a host, where `hostOverrides` says something of it, and of any other. */
-export function gapPolicyOf(config: CrawlConfig, override: HostOverride | undefined): GapPolicy {
-  return {
-    minGapMs: override?.minGapMs ?? config.minGapMs,
-    maxCrawlDelayMs: override?.maxCrawlDelayMs ?? config.maxCrawlDelayMs,
-    latencyFactor: override?.latencyFactor ?? config.latencyFactor,
-    hours: override?.hours === undefined ? undefined : parsePermittedHours(override.hours),
-  };
 }
 
 /** @throws AssertionFailure when there are not three: the configuration has checked them */

@@ -5,7 +5,7 @@ import { UndiciFetcher } from '../net/undici-fetcher.ts';
 import { runShard } from './run-shard.ts';
 import { fetchLimitsOf } from './shard-plan.ts';
 
-await runShard(({ plan, guard, clock, watch, mayRequest }) => ({
+await runShard(({ plan, guard, clock, watch, settings, mayRequest }) => ({
   fetcher: new UndiciFetcher({
     guard,
     now: () => clock.now(),
@@ -13,6 +13,7 @@ await runShard(({ plan, guard, clock, watch, mayRequest }) => ({
     userAgent: plan.userAgent,
     from: plan.config.from,
     trustedCertificates: plan.trustedCertificates,
+    settingsOf: (host) => settings.requestOf(host),
     limits: fetchLimitsOf(plan),
     ...(mayRequest === undefined ? {} : { mayRequest }),
   }),

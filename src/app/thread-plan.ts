@@ -15,6 +15,7 @@ import type { AllowanceMemory } from '../runtime/shared-allowance.ts';
 import type { BudgetMemory } from '../runtime/shared-budget.ts';
 import type { TracedMessage } from '../runtime/turn-records.ts';
 import type { SeenRunEntry } from '../storage/seen-merge.ts';
+import type { HostSettingOptions } from './host-settings.ts';
 import type { RemoteSeat } from './shard-remote.ts';
 
 /** Memory that all threads of the process share. */
@@ -77,6 +78,8 @@ export type ToShardThread =
   | { readonly kind: 'bloom-grown'; readonly buffer: SharedArrayBuffer }
   /** The opt-out file was read again. */
   | { readonly kind: 'opt-out'; readonly domains: readonly string[] }
+  /** The operator's settings of hosts were read again. */
+  | { readonly kind: 'host-settings'; readonly options: HostSettingOptions }
   /** The table of autonomous systems was read. */
   | { readonly kind: 'asn-table'; readonly table: AsnTable }
   /** Finish: abort what is in flight after `graceMs`, commit, close, end the thread. */

@@ -225,9 +225,11 @@ export const POLITENESS_OPTIONS = {
   }),
   hostOverrides: option(list(HOST_OVERRIDE, { countMax: 100_000 }), [], {
     group: 'Politeness',
+    isSecret: true,
     doc:
-      "Other paces for some hosts: { pattern: '*.example.com', minGapMs?, " +
-      "maxCrawlDelayMs?, latencyFactor?, hours?: '22:00-06:00' (UTC) }.",
+      "Settings of some hosts: { pattern: '*.example.com', minGapMs?, maxCrawlDelayMs?, " +
+      "latencyFactor?, hours?: '22:00-06:00' (UTC), urls?, headers?: { name: value }, " +
+      "login?: 'user:password', cookies?: 'name=value' }; what is sent is never shown.",
   }),
   optOut: option(list(DOMAIN, { countMax: 1_000_000 }), [], {
     group: 'Politeness',

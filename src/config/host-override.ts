@@ -1,7 +1,8 @@
-// Rules of the operator for single hosts or whole domains: a slower or, with leave, a faster pace; and the list of domains whose owners asked
-// to be left alone. Part of step 5 and 8 of a URL's life, as look-ups: exact host first, then each parent domain, so that a list of 100,000
+// Rules of the operator for single hosts or whole domains: a slower or, with leave, a faster pace, another budget, what is sent beside the
+// ordinary request; and the list of domains whose owners asked to be left alone. Part of steps 5, 8 and 9 of a URL's life, as look-ups: exact host first, then each parent domain, so that a list of 100,000
 // domains costs a few hash look-ups a host. Immutable; pure.
 
+import { COOKIES, HEADERS, LOGIN, type RequestHeaders } from './request-setting-kinds.ts';
 import { DAY_HOURS, HOST_PATTERN } from './text-kinds.ts';
 import { type Bounds, decimal, integer, type Reading, type ValueKind } from './value-kind.ts';
 
@@ -14,6 +15,14 @@ export interface HostOverride {
   readonly latencyFactor?: number;
   /** `HH:MM-HH:MM` in UTC: the host is asked nothing outside. */
   readonly hours?: string;
+  /** URLs of the host to begin with, in place of `hostUrls`. */
+  readonly urls?: number;
+  /** Further fields of each request; secret, as are the next two. */
+  readonly headers?: RequestHeaders;
+  /** `user:password` for HTTP Basic authentication (RFC 7617). */
+  readonly login?: string;
+  /** `name=value; name=value`, sent as they are; what a host sets is not kept. */
+  readonly cookies?: string;
 }
 
 /** Bounds of the gap options, for the crawl as for a host. */
@@ -26,6 +35,10 @@ const FIELDS = {
   maxCrawlDelayMs: integer(GAP_BOUNDS),
   latencyFactor: decimal(LATENCY_FACTOR_BOUNDS),
   hours: DAY_HOURS,
+  urls: integer({ min: 1, max: 100_000_000 }),
+  headers: HEADERS,
+  login: LOGIN,
+  cookies: COOKIES,
 } as const satisfies Record<keyof HostOverride, ValueKind<unknown>>;
 
 const EXPECTED = `an object { pattern, ${Object.keys(FIELDS).slice(1).join('?, ')}? }`;

@@ -2,7 +2,7 @@
 // (DESIGN.md §9). ./cluster.config.ts is read when it exists; a file named with --config must exist. The file is the operator's own code.
 
 import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createJiti } from 'jiti';
@@ -52,8 +52,14 @@ async function isReadable(fileName: string, isRequired: boolean): Promise<boolea
 async function loadFile(fileName: string): Promise<unknown> {
   // An operator's file may lie anywhere; it finds the typed helper under the package's name all the same.
   const helper = fileURLToPath(new URL('./define-config.js', import.meta.url));
-  const jiti = createJiti(import.meta.url, { alias: { 'hostler/config': helper } });
   try {
+    const jiti = createJiti(import.meta.url, {
+      alias: { 'hostler/config': helper },
+      // Read anew when it is reloaded.
+      moduleCache: false,
+      // jiti keeps what it compiled in a file that others may read; a file with secrets is compiled each time.
+      fsCache: !mayHoldSecrets(await readFile(fileName, 'utf8')),
+    });
     const loaded: unknown = await jiti.import(resolve(fileName));
     return defaultOf(loaded, fileName);
   } catch (error) {
@@ -63,6 +69,13 @@ async function loadFile(fileName: string): Promise<unknown> {
       cause: error,
     });
   }
+}
+
+/** Settings of hosts that are secret (request-setting-kinds.ts), outside of comments. */
+function mayHoldSecrets(source: string): boolean {
+  return source
+    .split('\n')
+    .some((line) => !/^\s*\/\//.test(line) && /\b(?:headers|login|cookies)\b/.test(line));
 }
 
 function defaultOf(loaded: unknown, fileName: string): unknown {

@@ -27,6 +27,8 @@ export interface OptionText {
   readonly isFlagOnly?: true;
   /** One line: what it does, and the source of its number where there is one. */
   readonly doc: string;
+  /** True when a value may be a secret: messages then do not repeat it. */
+  readonly isSecret?: true;
   /** A value as cluster.config.ts writes it, for an option without a fixed default. */
   readonly example?: string;
   readonly unit?:

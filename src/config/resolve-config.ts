@@ -68,7 +68,9 @@ export function resolveConfig(
       problems.push({ code: 'config', text: `${where}: ${problemOfKey(key)}` });
       continue;
     }
-    take(name, 'file', OPTIONS[name].kind.read(value), `${where}: ${name}: ${shown(value)}`);
+    const row: AnyOption = OPTIONS[name];
+    const what = row.isSecret === true ? '' : `: ${shown(value)}`;
+    take(name, 'file', row.kind.read(value), `${where}: ${name}${what}`);
   }
   const config = complete(values, [...origins.keys()], fileName);
   problems.push(...conflictsOf(config, { origins, broken, fileName: where }));

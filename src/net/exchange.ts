@@ -52,6 +52,8 @@ export interface ExchangeSubject {
   readonly target: RequestTarget;
   /** Fields of the request besides Host and Connection, flat. */
   readonly fields: readonly string[];
+  /** The same as the WARC record shows them: without secrets. */
+  readonly shown: readonly string[];
   readonly bounds: BodyBounds;
 }
 
@@ -272,7 +274,7 @@ export class Exchange implements HeadSink {
       payload: content.payload,
       body: content.body,
       truncated: content.truncated,
-      requestHead: requestHead(this.subject.target, this.subject.fields),
+      requestHead: requestHead(this.subject.target, this.subject.shown),
       address: this.#address ?? '',
       startedMs: this.startedMs,
       responseMs: this.#responseMs ?? Math.max(endedMs - this.#sentMs, 0),

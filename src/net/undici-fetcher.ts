@@ -15,6 +15,7 @@ import { ClientCache } from './client-cache.ts';
 import { Exchange, type ExchangeOwner } from './exchange.ts';
 import { FetchError } from './fetch-error.ts';
 import { FETCH_LIMITS, type FetchLimits } from './fetch-limits.ts';
+import { type HostFields, type HostRequestSettings, hostFieldsOf } from './host-fields.ts';
 import { OriginClient, type OriginClientOptions } from './origin-client.ts';
 import {
   type RequestTarget,
@@ -44,6 +45,8 @@ export interface UndiciFetcherOptions {
    * still stands (CLUSTER.md, ownership rule 1). Default: always.
    */
   readonly mayRequest?: (url: string) => boolean;
+  /** What is sent to a host (as URL.hostname) beside the ordinary request; undefined: nothing. Default: nothing to any. */
+  readonly settingsOf?: (hostname: string) => HostRequestSettings | undefined;
   /** Bounds that differ from FETCH_LIMITS. */
   readonly limits?: Partial<FetchLimits>;
 }
@@ -125,8 +128,12 @@ export class UndiciFetcher implements FetchPort {
       request.addresses,
       () => new OriginClient(target, this.#clientOptions),
     );
-    const fields = requestFields(this.#standing, request.etag, request.lastModified);
-    const subject = { request, target, fields, bounds: this.#limits.bodies[request.purpose] };
+    const own = this.#hostFields(target.hostname);
+    const { etag, lastModified } = request;
+    const fields = requestFields(own?.sent ?? this.#standing, etag, lastModified);
+    const shown = own === undefined ? fields : requestFields(own.shown, etag, lastModified);
+    const bounds = this.#limits.bodies[request.purpose];
+    const subject = { request, target, fields, shown, bounds };
     const exchange = new Exchange(subject, client, this.#owner, ended);
     exchange.slot = this.#underWay.length;
     this.#underWay.push({ exchange, client });
@@ -151,6 +158,11 @@ export class UndiciFetcher implements FetchPort {
     clearInterval(this.#timer);
     for (const pair of [...this.#underWay]) this.#stop(pair, 'aborted', 'fetcher closed');
     this.#clients.clear();
+  }
+
+  #hostFields(hostname: string): HostFields | undefined {
+    const settings = this.#options.settingsOf?.(hostname);
+    return settings === undefined ? undefined : hostFieldsOf(this.#standing, settings);
   }
 
   #refusal(request: FetchRequest, target: RequestTarget | undefined): FailureKind | undefined {

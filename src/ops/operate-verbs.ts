@@ -42,7 +42,7 @@ export const OPERATE_VERBS: readonly Verb[] = [
     words: [0, 0],
     prepare: () => doing({ kind: 'checkpoint' }),
   }),
-  operate('reload', 'reload', 'read opt-out file and ASN table again', {
+  operate('reload', 'reload', 'read config file, opt-out file and ASN table again', {
     words: [0, 0],
     prepare: () => doing({ kind: 'reload' }),
   }),

@@ -33,7 +33,7 @@ export type Operation =
   | { readonly kind: 'refresh-robots'; readonly host: string }
   | { readonly kind: 'flush-dns'; readonly host: string }
   | { readonly kind: 'checkpoint' }
-  /** Read the opt-out file and the table of autonomous systems again. */
+  /** Read the configuration, the opt-out file and the table of autonomous systems again. */
   | { readonly kind: 'reload' }
   | { readonly kind: 'set-log-level'; readonly level: LogLevel }
   | { readonly kind: 'move'; readonly partition: number; readonly node: string }

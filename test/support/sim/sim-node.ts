@@ -244,6 +244,7 @@ export class SimNode {
         freshnessShare: plan.freshnessShare,
       },
       gapPolicyOf: () => gap,
+      urlsOf: () => plan.hostUrls,
       isOptedOut: () => false,
       rules: CRAWL_RULES,
       // But for the world that is about them, traps without end are bounded by the operator's own rules: what they hold is no page.
