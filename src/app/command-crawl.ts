@@ -118,7 +118,7 @@ export async function commandCrawl(
   );
   await cluster?.begin(failed);
   await run.inject(seeds);
-  await run.watch(store, progress);
+  await run.watch(store, progress, () => operations.state.pauses.holds(performance.now()));
   log.info('ending', `ending: ${ending.reason ?? 'done'}`, { reason: ending.reason ?? 'done' });
   lists.close();
   await operations.close();
@@ -229,8 +229,8 @@ class CrawlRun {
     }
   }
 
-  /** Returns when there is a reason to end. */
-  async watch(store: ReadStore, progress: Progress): Promise<void> {
+  /** Returns when there is a reason to end. @param isHeld an operator has paused something: the crawl is not done before it is resumed */
+  async watch(store: ReadStore, progress: Progress, isHeld: () => boolean): Promise<void> {
     const { lingerSeconds, continuous, maxTimeSeconds } = this.#config;
     const monitor = new CrawlMonitor(lingerSeconds * 1_000);
     let asked: Promise<void> | undefined;
@@ -251,7 +251,9 @@ class CrawlRun {
       if (this.#allowance.isSpent) this.#ending.reason ??= 'max-pages';
       if (maxTimeSeconds !== undefined && seconds >= maxTimeSeconds)
         this.#ending.reason ??= 'max-time';
-      if (isFresh && !continuous) this.#look(monitor.isDone(statuses, performance.now()));
+      if (isFresh && !continuous) {
+        this.#look(monitor.isDone(statuses, performance.now()) && !isHeld());
+      }
       isFresh = false;
     }
   }

@@ -18,6 +18,7 @@ import type { CrawlProcess } from './crawl-process.ts';
 import { removeHttpToken, writeHttpToken } from './http-token.ts';
 import { LiveConfig } from './live-config.ts';
 import type { LiveLists } from './live-lists.ts';
+import { PauseBook } from './pause-book.ts';
 import { type OperatedCrawl, ProcessOperator } from './process-operator.ts';
 import type { CrawlReading } from './read-crawl.ts';
 import { shardRing } from './shard-plan.ts';
@@ -53,7 +54,7 @@ export class CrawlOperations {
     const { identity } = crawl.storage.opened;
     const hasher = createHasher(await xxhash(), identity.hashSeed);
     const ring = shardRing(config.threads, identity.partitions, hasher);
-    const state = { paused: false, stopping: false };
+    const state = { pauses: new PauseBook(), stopping: false };
     const setLogLevel = (level: LogLevel): void => {
       log.level = level;
     };

@@ -76,10 +76,11 @@ export async function operateProcess(
 function pause(operated: OperatedCrawl, target: PauseTarget): Answer<{ readonly text: string }> {
   switch (target.kind) {
     case 'all':
-      operated.state.paused = true;
+      operated.state.pauses.setAll(true);
       operated.crawl.commandAll({ kind: 'pause-all' });
       return done('no new request is started; those in flight end');
     case 'host':
+      operated.state.pauses.pause(target.host, performance.now());
       toHost(operated, target.host, { kind: 'pause', forMs: RETRY_AFTER_MAX_MS });
       return done(`${target.host} is paused until resumed, a day at most`);
     case 'ip':
@@ -90,10 +91,11 @@ function pause(operated: OperatedCrawl, target: PauseTarget): Answer<{ readonly 
 function resume(operated: OperatedCrawl, target: PauseTarget): Answer<{ readonly text: string }> {
   switch (target.kind) {
     case 'all':
-      operated.state.paused = false;
+      operated.state.pauses.setAll(false);
       operated.crawl.commandAll({ kind: 'resume-all' });
       return done('requests are started again');
     case 'host':
+      operated.state.pauses.resume(target.host);
       toHost(operated, target.host, { kind: 'resume' });
       return done(`${target.host} may be asked again, in its gap`);
     case 'ip':
@@ -110,6 +112,9 @@ function pauseAddress(
   const version = isIP(text);
   if (version === 0) return refused('usage', `${text} is no IP address`);
   const address = new SocketAddress({ address: text, family: version === 6 ? 'ipv6' : 'ipv4' });
+  const { pauses } = operated.state;
+  if (isPaused) pauses.pause(address.address, performance.now(), Number.POSITIVE_INFINITY);
+  else pauses.resume(address.address);
   operated.crawl.commandAll({ kind: 'pause-address', address: address.address, isPaused });
   return done(
     isPaused

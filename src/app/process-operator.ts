@@ -30,6 +30,7 @@ import { heapReport } from './heap-report.ts';
 import { hostLines, hostReport, type LiveHost } from './host-report.ts';
 import { HostSettings } from './host-settings.ts';
 import { operateProcess } from './operate-process.ts';
+import type { PauseBook } from './pause-book.ts';
 import { overviewOf } from './process-overview.ts';
 import type { CrawlReading } from './read-crawl.ts';
 import { placeOfHost } from './read-crawl.ts';
@@ -49,7 +50,7 @@ export interface OperatedCrawl {
   /** The other nodes; undefined for a crawl on one machine. */
   readonly cluster?: ClusterOperator;
   /** What the crawl is doing, for `overview`. */
-  readonly state: { paused: boolean; stopping: boolean };
+  readonly state: { readonly pauses: PauseBook; stopping: boolean };
 }
 
 /** What an operator may ask of, and do to, the division of a crawl among nodes. No method rejects. */

@@ -24,7 +24,11 @@ export async function overviewOf(operated: OperatedCrawl): Promise<CrawlOverview
     at: Date.now(),
     startedAt: Math.round(crawl.anchor.wall),
     version: VERSION,
-    state: operated.state.stopping ? 'stopping' : operated.state.paused ? 'paused' : 'running',
+    state: operated.state.stopping
+      ? 'stopping'
+      : operated.state.pauses.isAllPaused
+        ? 'paused'
+        : 'running',
     pages: count('pages'),
     fetched: count('fetched'),
     bytes: count('bytes'),

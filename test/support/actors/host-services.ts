@@ -95,7 +95,7 @@ export function lendServices(
     domains: new DomainAccounts(tallies, (name) => hasher.hostKey(name)),
     shapeOf: (url) => shapeOf(url, trapOptions(2026)),
     gapPolicyOf: () => GAP,
-    urlsOf: () => URL_BUDGET.urlsPerHost,
+    urlsOf: () => services.policy.budget.urlsPerHost,
     leastGapMsOf: () => 0,
     isOptedOut: (host) => optedOut.has(host),
     startedMs: monotonicMs(0),

@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000;
 function budgetOf(urlsPerHost: number) {
   const { services, id, checkpoint } = lendServices(hasher);
   const policy = { ...services.policy, budget: { ...URL_BUDGET, urlsPerHost } };
-  const limited: HostServices = { ...services, policy };
+  const limited: HostServices = { ...services, policy, urlsOf: () => urlsPerHost };
   const queues = new HostQueues(limited, id, undefined);
   const budget = new HostBudget(limited, id, queues, undefined);
   return { services: limited, id, checkpoint, queues, budget };

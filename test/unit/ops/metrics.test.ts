@@ -112,3 +112,46 @@ test('docs/alerts.yml names only metrics and labels that there are', async () =>
     );
   }
 });
+
+/** Metric names with the labels that a text of PromQL picks or groups them by. */
+function namesIn(text: string): { readonly name: string; readonly labels: readonly string[] }[] {
+  return [...text.matchAll(/hostler_[a-z0-9_]+(?:\{([^}]*)\})?/g)].map(([whole, picked = '']) => ({
+    name: (whole.split('{')[0] as string).replace(/_seconds_(?:bucket|sum|count)$/, '_seconds'),
+    labels: [...picked.matchAll(/(\w+)\s*[=!]/g)].map(([, label]) => label as string),
+  }));
+}
+
+/** The texts of PromQL in an operator's files, by file. */
+function queries(): { readonly file: string; readonly text: string }[] {
+  const read = (file: string) =>
+    readFileSync(new URL(`../../../../docs/${file}`, import.meta.url), 'utf8');
+  const { panels } = JSON.parse(read('grafana.json')) as {
+    readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
+  };
+  const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  assert.ok(expressions.length > 30);
+  return [
+    ...expressions.map((text) => ({ file: 'grafana.json', text })),
+    { file: 'alerts.yml', text: read('alerts.yml') },
+  ];
+}
+
+test('docs/grafana.json and docs/alerts.yml use metrics that there are, by labels they have', () => {
+  const labels = new Map(METRICS.map(({ name, label }) => [name, label]));
+  labels.set('hostler_09_fetch_response_seconds', 'le');
+  for (const { file, text } of queries()) {
+    const used = namesIn(text);
+    assert.ok(used.length > 0, text);
+    for (const { name, labels: picked } of used) {
+      assert.ok(labels.has(name), `${file}: there is no ${name}`);
+      for (const label of picked) {
+        assert.ok(label === 'instance' || label === labels.get(name), `${file}: ${name}{${label}}`);
+      }
+    }
+    // A label that values are grouped by must be one that some metric of the expression has.
+    for (const [, groups = ''] of file === 'grafana.json' ? text.matchAll(/ by \((\w+)\)/g) : []) {
+      const has = used.some(({ name }) => labels.get(name) === groups);
+      assert.ok(has || groups === 'instance', `${file}: ${text}`);
+    }
+  }
+});
