@@ -1,6 +1,6 @@
 // Rules of the operator for single hosts or whole domains: a slower or, with leave, a faster pace, another budget, what is sent beside the
-// ordinary request; and the list of domains whose owners asked to be left alone. Part of steps 5, 8 and 9 of a URL's life, as look-ups: exact host first, then each parent domain, so that a list of 100,000
-// domains costs a few hash look-ups a host. Immutable; pure.
+// ordinary request; and the list of domains whose owners asked to be left alone. Part of steps 5, 8 and 9 of a URL's life, as look-ups:
+// exact host first, then each parent domain, so that a list of 100,000 domains costs a few hash look-ups a host. Immutable; pure.
 
 import { COOKIES, HEADERS, LOGIN, type RequestHeaders } from './request-setting-kinds.ts';
 import { DAY_HOURS, HOST_PATTERN } from './text-kinds.ts';

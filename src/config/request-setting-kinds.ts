@@ -13,7 +13,10 @@ const VALUE_MAX = 4_096;
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 /** field-content of RFC 9110 §5.5, ASCII. */
 const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** Names that an operator may not set: RFC 9110 §7.2, §7.6.1, §8.6, §12.5.3, §13.1; RFC 9112 §6; the crawler's identity; and login and cookies. */
+/**
+ * Names that an operator may not set: RFC 9110 §7.2, §7.6.1, §8.6, §12.5.3, §13.1; RFC 9112 §6; the crawler's identity; and login and
+ * cookies.
+ */
 const RESERVED: ReadonlySet<string> = new Set([
   ...['host', 'connection', 'keep-alive', 'proxy-connection', 'upgrade', 'te', 'trailer', 'via'],
   ...['content-length', 'transfer-encoding', 'expect', 'range', 'accept-encoding', 'user-agent'],
