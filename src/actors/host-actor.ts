@@ -13,11 +13,13 @@ import { HostAddresses } from './host-addresses.ts';
 import { HostAdmission } from './host-admission.ts';
 import { HostBudget } from './host-budget.ts';
 import { HostHandOver } from './host-hand-over.ts';
+import { hostInspection } from './host-inspection.ts';
 import { refusedPage } from './host-known.ts';
 import { HostLedger } from './host-ledger.ts';
 import type { HostPace, WaitReason } from './host-pace.ts';
 import { HostQueues } from './host-queues.ts';
 import { type HostRequest, HostRequests } from './host-requests.ts';
+import { HostResources } from './host-resources.ts';
 import { type Admission, HostRobots } from './host-robots.ts';
 import { type HostParts, hostRow, paceAtActivation } from './host-row.ts';
 import { HostVisits } from './host-visits.ts';
@@ -55,6 +57,7 @@ export class HostActor implements Actor<HostMessage> {
   readonly #admission: HostAdmission;
   readonly #requests: HostRequests;
   readonly #handOver: HostHandOver;
+  readonly #resources: HostResources;
   /** Whether the row that announces the first contact is durable; until then no request is made (see #contacted). */
   #contact: 'none' | 'committing' | 'committed';
   /** The slot time the shard was last told, or −1. */
@@ -87,6 +90,7 @@ export class HostActor implements Actor<HostMessage> {
     this.#admission = new HostAdmission(this.#parts);
     this.#requests = new HostRequests(this.#parts);
     this.#desk = new RobotsDesk(this.#parts);
+    this.#resources = new HostResources(this.#parts);
   }
 
   receive(message: HostMessage, context: ActorContext<HostMessage>): void {
@@ -121,6 +125,13 @@ export class HostActor implements Actor<HostMessage> {
         break;
       case 'robots-answered':
         if (this.#desk.askAnswered(message.askId, message.answer, context)) this.#touch(context);
+        break;
+      case 'ask-resource':
+        this.#resources.take(message.ask);
+        break;
+      case 'render-ended':
+        this.#ledger.rendered(message.result);
+        this.#touch(context);
         break;
       case 'contact-committed':
         this.#contact = 'committed';
@@ -157,27 +168,12 @@ export class HostActor implements Actor<HostMessage> {
   /** True when the host may be passivated now. */
   isIdle(): boolean {
     if (this.#requests.inFlight !== undefined || this.#contact === 'committing') return false;
+    if (this.#resources.isWaiting) return false;
     return this.#desk.errands.isEmpty && !this.#addresses.pending;
   }
 
   inspect(): unknown {
-    return {
-      host: this.#id.host,
-      partition: this.#id.partition,
-      queued: this.#queues.lengths(),
-      parked: this.#queues.parked,
-      inFlight: this.#requests.inFlight?.url,
-      gapMs: this.#pace.gapMs(),
-      crawlDelayMs: this.#pace.crawlDelayMs,
-      nextFetchMs: this.#pace.nextFetchMs(),
-      waitsFor: this.#pace.waitReason(),
-      addresses: this.#addresses.list,
-      addressesPending: this.#addresses.pending,
-      addressesExpireMs: this.#addresses.expiresMs,
-      robots: this.#robots.rows().map(({ rules: _rules, ...row }) => row),
-      counts: this.#ledger.counts,
-      contact: this.#contact,
-    };
+    return hostInspection(this.#parts, this.#requests, this.#contact);
   }
 
   // --------------------------------------------------------------------------------------------------- step 8: use of a slot
@@ -201,11 +197,19 @@ export class HostActor implements Actor<HostMessage> {
   }
 
   #startFromQueue(context: ActorContext<HostMessage>): boolean {
+    const wanted = this.#resources.next(context);
+    if (wanted !== undefined) {
+      const begin = () => this.#resources.begin((request) => this.#start(request, context));
+      return this.#startAdmitted(wanted, begin, context);
+    }
     for (let passed = 0; passed < PASSED_OVER_PER_TURN; passed += 1) {
       const head = this.#queues.peek();
       if (head === undefined) return false;
       const admission = this.#admission.judge(head, context.wallNow());
-      if (admission !== undefined) return this.#startAdmitted(admission, head, context);
+      if (admission !== undefined) {
+        const begin = () => this.#startPage(head.band, head.entry, context);
+        return this.#startAdmitted(admission, begin, context);
+      }
       this.#advance(head.band, context);
     }
     return false;
@@ -213,12 +217,12 @@ export class HostActor implements Actor<HostMessage> {
 
   #startAdmitted(
     admission: Exclude<Admission, { kind: 'denied' }>,
-    head: { readonly band: Band; readonly entry: QueueEntry },
+    begin: () => boolean,
     context: ActorContext<HostMessage>,
   ): boolean {
     switch (admission.kind) {
       case 'allowed':
-        return this.#startPage(head.band, head.entry, context);
+        return begin();
       case 'fetch-first': {
         const { origin, robotsUrl: url } = admission;
         if (!this.#start({ kind: 'robots', url, origin, ask: undefined }, context)) return false;
@@ -276,11 +280,12 @@ export class HostActor implements Actor<HostMessage> {
     const { request, gapMs } = this.#requests.ended(outcome, verdict);
     this.#handOver.remind(context);
     const isPage = request.kind === 'page';
+    if (request.kind !== 'robots') this.#resources.served(request.kind);
     this.#ledger.audited({
       url: request.url,
-      purpose: isPage ? request.entry.purpose : 'robots',
+      purpose: isPage ? request.entry.purpose : request.kind,
       gapMs,
-      robotsAt: isPage ? this.#robots.fetchedAt(request.url) : wallMs(0),
+      robotsAt: request.kind === 'robots' ? wallMs(0) : this.#robots.fetchedAt(request.url),
       outcome,
       verdict,
     });
@@ -293,7 +298,12 @@ export class HostActor implements Actor<HostMessage> {
       this.#advance(request.band, context);
       return;
     }
-    this.#ledger.archived(request.url, outcome);
+    this.#ledger.archived(request.url, outcome, request.kind);
+    if (request.kind === 'resource') {
+      this.#resources.ended(request.ask, outcome);
+      this.#touch(context);
+      return;
+    }
     const answer = robotsAnswerOf(outcome, verdict, this.#services.policy.robotsBytesMax);
     this.#desk.answered(request, answer, context);
     this.#touch(context);
@@ -352,7 +362,8 @@ export class HostActor implements Actor<HostMessage> {
     const reason = this.#pace.waitReason();
     const head = this.#queues.peek();
     const urgent = this.#desk.errands.next() !== undefined;
-    if (!urgent && head === undefined) return this.#reviewWish(context);
+    const isWanted = this.#resources.isWaiting;
+    if (!urgent && head === undefined && !isWanted) return this.#reviewWish(context);
     // What waits of a host that asked to be left alone is set aside at once: that takes no request.
     if (this.#isOptedOut) return { atMs: now, band: 2, reason: 'gap' };
     if (!this.#addresses.usable(now)) {
@@ -361,7 +372,7 @@ export class HostActor implements Actor<HostMessage> {
       return undefined;
     }
     if (!this.#contacted(context)) return undefined;
-    if (urgent || head === undefined) return { atMs, band: 0, reason };
+    if (urgent || isWanted || head === undefined) return { atMs, band: 0, reason };
     if (this.#addresses.forbidden) return { atMs, band: head.band, reason };
     const admission = this.#robots.admission(head.entry.url, context.wallNow());
     if (admission.kind !== 'wait') return { atMs, band: head.band, reason };

@@ -3,6 +3,12 @@
 
 import type { MonotonicMs, WallMs } from '../base/units.ts';
 import { wallMs } from '../base/units.ts';
+import {
+  afterPassing,
+  afterRender,
+  NO_RENDERS,
+  type RenderMemory,
+} from '../domain/render-memory.ts';
 import { ZERO_COUNTS } from './host-counts.ts';
 import type { HostPlaceIdentity } from './messages.ts';
 import { auditEntry, type PageVerdict } from './page-outcome.ts';
@@ -14,6 +20,7 @@ import type { HostServices } from './services.ts';
 export class HostLedger {
   readonly #services: HostServices;
   readonly #id: HostPlaceIdentity;
+  #renders: RenderMemory | undefined;
   /** Raised in place, at every link and page; copied only when somebody asks. */
   readonly #counts: { -readonly [Name in keyof HostCounts]: HostCounts[Name] };
 
@@ -21,6 +28,12 @@ export class HostLedger {
     this.#services = services;
     this.#id = id;
     this.#counts = { ...(row?.counts ?? ZERO_COUNTS) };
+    this.#renders = row?.renders;
+  }
+
+  /** What rendering its pages has been worth; undefined while none was rendered. */
+  get renders(): RenderMemory | undefined {
+    return this.#renders;
   }
 
   /** The totals now; a copy. */
@@ -47,6 +60,13 @@ export class HostLedger {
   /** A page was looked at, whose content is new or known. */
   seen(isFresh: boolean): void {
     if (!isFresh) this.#counts.duplicates += 1;
+  }
+
+  /** A page was rendered, or passed over. */
+  rendered(result: 'gained' | 'nothing' | 'passed'): void {
+    const memory = this.#renders ?? NO_RENDERS;
+    this.#renders =
+      result === 'passed' ? afterPassing(memory) : afterRender(memory, result === 'gained');
   }
 
   /** A link that the known rules deny: it does not enter the seen set, so another spelling still may. */
@@ -112,11 +132,13 @@ export class HostLedger {
       redirectTo: undefined,
       parse: false,
       prior: undefined,
+      parseCopy: false,
+      render: undefined,
     });
   }
 
-  /** Robots answers are archived like pages, but make no page row. */
-  archived(url: string, outcome: FetchOutcome): void {
+  /** Robots answers and what rendered pages wanted are archived like pages, but make no page row. */
+  archived(url: string, outcome: FetchOutcome, purpose: 'robots' | 'resource'): void {
     if (outcome.kind !== 'response') return;
     const { hostKey, partition } = this.#id;
     this.#services.stage.page({
@@ -131,8 +153,10 @@ export class HostLedger {
       failure: undefined,
       redirectTo: undefined,
       parse: false,
-      purpose: 'robots',
+      purpose,
       prior: undefined,
+      parseCopy: false,
+      render: undefined,
     });
   }
 

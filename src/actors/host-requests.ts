@@ -9,7 +9,7 @@ import { msUntilPermitted } from '../domain/permitted-hours.ts';
 import type { ActorContext } from '../runtime/actor.ts';
 import type { HostAddresses } from './host-addresses.ts';
 import type { HostPace } from './host-pace.ts';
-import type { HostMessage, HostPlaceIdentity } from './messages.ts';
+import type { HostMessage, HostPlaceIdentity, ResourceAsk } from './messages.ts';
 import type { PageVerdict } from './page-outcome.ts';
 import type { FetchOutcome } from './ports.ts';
 import type { RobotsErrand } from './robots-errands.ts';
@@ -26,7 +26,8 @@ export type HostRequest =
       /** The page as it is stored, when it is visited once more. */
       readonly prior: PageRow | undefined;
     }
-  | ({ readonly kind: 'robots' } & RobotsErrand);
+  | ({ readonly kind: 'robots' } & RobotsErrand)
+  | { readonly kind: 'resource'; readonly url: string; readonly ask: ResourceAsk };
 
 interface RequestOwner {
   readonly services: HostServices;
@@ -79,7 +80,7 @@ export class HostRequests {
       tenure,
       nowMs: now,
       request: {
-        purpose: request.kind === 'page' ? request.entry.purpose : 'robots',
+        purpose: request.kind === 'page' ? request.entry.purpose : request.kind,
         url: request.url,
         addresses: list,
         ...validatorsOf(request),

@@ -82,5 +82,6 @@ export function hostRow(parts: HostParts, isContacted: boolean, clock: Clock): H
     parked: queues.parkedCursors(),
     due: queues.dueCursors(),
     worth: budget.row(),
+    renders: ledger.renders,
   };
 }

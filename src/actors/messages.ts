@@ -7,6 +7,7 @@ import type { PageSeen } from './host-known.ts';
 import type { WaitReason } from './host-pace.ts';
 import type { ChangedPage } from './page-outlinks.ts';
 import type { FetchOutcome, GuardedParseOutcome, ResolveOutcome, StorageEvent } from './ports.ts';
+import type { RenderOutcome, ResourceAnswer, WantedResource } from './render-port.ts';
 import type { Band } from './rows.ts';
 
 /** A discovered URL on its way to its owner: out of step 1, routed by step 2. */
@@ -46,7 +47,10 @@ export type ShardPeerMessage =
   | { readonly kind: 'links-committed'; readonly from: number; readonly through: number }
   /** A robots.txt redirected to a host of the receiving shard: fetch it there, in that host's own pace. */
   | { readonly kind: 'ask-robots'; readonly ask: RobotsAsk; readonly host: HostPlaceIdentity }
-  | { readonly kind: 'robots-answered'; readonly askId: number; readonly answer: RobotsAnswer };
+  | { readonly kind: 'robots-answered'; readonly askId: number; readonly answer: RobotsAnswer }
+  /** A page in the browser wants something of a host of the receiving shard. */
+  | { readonly kind: 'ask-resource'; readonly ask: ResourceAsk; readonly host: HostPlaceIdentity }
+  | { readonly kind: 'resource-answered'; readonly askId: number; readonly answer: ResourceAnswer };
 
 /** What a batch between machines carries, all of it of one partition. */
 export interface RemoteBatch {
@@ -68,6 +72,16 @@ export interface RobotsAsk {
   readonly from: number;
   readonly askId: number;
   readonly url: string;
+}
+
+/** Something that a page wants while it is rendered, to be fetched by the owner of its host. */
+export interface ResourceAsk {
+  /** Shard of the page. */
+  readonly from: number;
+  readonly askId: number;
+  readonly url: string;
+  /** Nobody waits for it after this; the threads of a process have one clock. */
+  readonly untilMs: MonotonicMs;
 }
 
 /** What a robots.txt fetch gave, small enough to travel: the body is cut at the parser's limit before. */
@@ -152,6 +166,10 @@ export type HostMessage =
   | { readonly kind: 'ask-robots'; readonly ask: RobotsAsk }
   /** The answer to an ask of this host's, or the shard's word that none came in time. */
   | { readonly kind: 'robots-answered'; readonly askId: number; readonly answer: RobotsAnswer }
+  /** A page in the browser wants something of this host. */
+  | { readonly kind: 'ask-resource'; readonly ask: ResourceAsk }
+  /** A page of this host was rendered, or passed over although it seemed to need it. */
+  | { readonly kind: 'render-ended'; readonly result: 'gained' | 'nothing' | 'passed' }
   /** The row that says this host is being contacted is durable. */
   | { readonly kind: 'contact-committed' }
   /** Move buffered entries into chunk rows: an old log segment is to be deleted. */
@@ -217,6 +235,9 @@ export type ShardMessage =
       readonly unparsedId: number;
       readonly outcome: GuardedParseOutcome;
     }
+  /** A page in the browser wants something. */
+  | { readonly kind: 'render-wants'; readonly resource: WantedResource }
+  | { readonly kind: 'page-rendered'; readonly renderId: number; readonly outcome: RenderOutcome }
   /** The open batch has grown large, or its time is up. */
   | { readonly kind: 'flush' }
   | { readonly kind: 'flush-due' };

@@ -54,7 +54,7 @@ export interface PageText {
 export function outlinksOf(page: PageToParse, pageBase: BaseUrl, productToken: string): Outlinks {
   const redirect = redirectTarget(page.status, page.headers, page.url);
   if (redirect.kind === 'target') {
-    const { purpose } = page;
+    const purpose = page.purpose === 'sitemap' ? 'sitemap' : 'page';
     return { base: pageBase, references: [redirect.url], purpose, counts: { redirects: 1 } };
   }
   if (redirect.kind === 'refused') {

@@ -23,6 +23,7 @@ import type {
   PageReceipt,
   StateReader,
 } from './ports.ts';
+import type { RenderDesk } from './render-desk.ts';
 
 /** Deaths of crawl threads after which a page is not parsed again, not even behind guards: its links may be what kills. */
 export const CRASHES_MAX = 3;
@@ -33,7 +34,7 @@ const SHORT_MIN = 4;
 
 /** What parsing needs of the thread that runs the shard. */
 export interface ParsingPorts {
-  readonly reader: Pick<StateReader, 'body' | 'page'>;
+  readonly reader: Pick<StateReader, 'body' | 'page' | 'rendered'>;
   readonly router: Pick<LinkRouter, 'placeOf'>;
   /** Notes the page about to be handled where a crash of this thread leaves it readable, and 0n after. */
   markParsing(urlKey: bigint): void;
@@ -48,6 +49,7 @@ export interface ParsingOptions {
   readonly waiting: ParseStage;
   readonly exchange: LinkExchange;
   readonly near: NearDuplicates;
+  readonly desk: RenderDesk;
   readonly ports: ParsingPorts;
   readonly productToken: string;
 }
@@ -75,7 +77,10 @@ export class PageParsing {
 
   get isIdle(): boolean {
     return (
-      this.#departure === undefined && this.#guarded.size === 0 && this.#options.waiting.isIdle
+      this.#departure === undefined &&
+      this.#guarded.size === 0 &&
+      this.#options.desk.size === 0 &&
+      this.#options.waiting.isIdle
     );
   }
 
@@ -84,25 +89,29 @@ export class PageParsing {
     const { waiting } = this.#options;
     if (this.#departure !== undefined || this.#guarded.hasAnswer || waiting.backlog > 0)
       return true;
-    return waiting.isRecovering && !this.#guarded.isBusy;
+    return waiting.isRecovering && !this.#guarded.isBusy && !this.#options.desk.isFull;
   }
 
-  /** A page is durable: its links may be followed now. An exact duplicate of its own origin is not in the unparsed log and not parsed. */
+  /** A page is durable: its links may be followed now. An exact duplicate of its own origin is not parsed, but it may be rendered. */
   pageCommitted(page: PageCheckpoint, receipt: PageReceipt): void {
     const { stage, waiting } = this.#options;
     const previousAt = page.prior?.fetchedAt;
     const isFirst = previousAt === undefined;
     const isCopy = receipt.duplicateOf !== undefined && receipt.duplicateOf !== page.url;
     if (receipt.duplicateOf !== undefined && isFirst) stage.count('duplicates.exact');
+    const toParse = toParseOf(page, receipt, { previousAt, isCopy });
+    const isSpare = toParse !== undefined && isSpareCopy(page, receipt);
+    if (isSpare && this.#rendersCopy(toParse, receipt.duplicateOf ?? '')) return;
     if (isCopy && isFirst) this.#copySeen(page, receipt.duplicateOf ?? '');
-    if (receipt.unparsedId === 0 || page.response === undefined) return;
-    const { purpose } = page;
-    assert(purpose !== 'robots', () => 'a robots.txt is not parsed for links');
-    const { status, headers, body } = page.response;
-    const { hostKey, urlKey, url, depth, hops } = page;
-    const { unparsedId } = receipt;
-    const parts = { purpose, status, headers, body, previousAt, isCopy };
-    waiting.add({ unparsedId, hostKey, urlKey, url, depth, hops, ...parts });
+    if (isSpare) stage.parsed(toParse.unparsedId);
+    else if (toParse !== undefined) waiting.add(toParse);
+  }
+
+  /** One shell may stand for many pages: its copies are the same bytes, and other pages in the browser. */
+  #rendersCopy(page: PageToParse, original: string): boolean {
+    const { desk } = this.#options;
+    const need = desk.needOfCopy(page, original);
+    return need !== undefined && desk.take(page, need, true);
   }
 
   /** The guarded pool is done with a page. */
@@ -130,7 +139,7 @@ export class PageParsing {
   /** Reads a page of an earlier run back from its WARC record. */
   #unparsed(): PageToParse | undefined {
     const { stage, waiting, ports } = this.#options;
-    if (this.#guarded.isBusy) return undefined;
+    if (this.#guarded.isBusy || this.#options.desk.isFull) return undefined;
     const unparsed = waiting.nextUnparsed();
     if (unparsed === undefined) return undefined;
     const stored = ports.reader.body(unparsed.pointer);
@@ -150,7 +159,9 @@ export class PageParsing {
     const reason = guardReasonOf(page, crashes);
     const outlinks = reason === undefined ? this.#parseInline(page) : undefined;
     if (outlinks !== undefined) {
-      this.#route(page, outlinks);
+      const { desk } = this.#options;
+      const need = desk.needOf(page, outlinks);
+      this.#route(page, outlinks, need !== undefined && desk.take(page, need));
       return;
     }
     stage.count(`parse.guarded.${reason ?? 'threw'}`);
@@ -172,13 +183,15 @@ export class PageParsing {
     }
   }
 
-  #route(page: PageToParse, outlinks: Outlinks): void {
+  /** @param isRendered its worth shows in its rendering: a shell reads like any other shell */
+  #route(page: PageToParse, outlinks: Outlinks, isRendered = false): void {
     const { stage, waiting, exchange } = this.#options;
     for (const [name, count] of Object.entries(outlinks.counts)) stage.count(name, count);
     const isRedirect = isRedirectStatus(page.status);
     const base = parseBase(page.url);
     assert(base !== undefined, () => `a stored page without a URL: ${page.url}`);
-    const isKnown = page.isCopy === true || this.#isNearDuplicate(page, outlinks.text);
+    const isKnown =
+      page.isCopy === true || (!isRendered && this.#isNearDuplicate(page, outlinks.text));
     this.#tellChanged(base.host, outlinks.changed ?? []);
     const source = {
       base: outlinks.base,
@@ -188,7 +201,17 @@ export class PageParsing {
       purpose: outlinks.purpose,
       isKnown,
     };
-    this.#depart(new LinkDeparture({ page, source, waiting, exchange }, outlinks.references));
+    const references = this.#withMove(page, outlinks.references);
+    this.#depart(new LinkDeparture({ page, source, waiting, exchange }, references));
+  }
+
+  /** Where a script went, or what it called the page, is a link of its document. */
+  #withMove(page: PageToParse, references: Iterable<string>): Iterable<string> {
+    if (page.purpose !== 'rendered') return references;
+    const { router, reader } = this.#options.ports;
+    const { hostKey, partition } = router.placeOf(parseBase(page.url)?.host ?? '');
+    const movedTo = reader.rendered(hostKey, partition, page.urlKey)?.redirectTo;
+    return movedTo === undefined ? references : new Set([movedTo, ...references]);
   }
 
   /** Looks at a page's text, and tells its host what the page was worth. */
@@ -264,4 +287,36 @@ export class PageParsing {
     if (row?.pointer === undefined) return;
     stage.pageRow({ hostKey, partition, urlKey }, { ...row, failure: 'parse-crashed' });
   }
+}
+
+/** A committed page as it is parsed; undefined for what is not. */
+function toParseOf(
+  page: PageCheckpoint,
+  { unparsedId }: PageReceipt,
+  known: Pick<PageToParse, 'previousAt' | 'isCopy'>,
+): PageToParse | undefined {
+  if (unparsedId === 0 || page.response === undefined) return undefined;
+  const { purpose, hostKey, urlKey, url, depth, hops } = page;
+  assert(purpose !== 'robots', () => 'a robots.txt is not parsed for links');
+  assert(purpose !== 'resource', () => `${url}: a resource is not parsed for links`);
+  const { status, headers, body } = page.response;
+  return {
+    unparsedId,
+    hostKey,
+    urlKey,
+    url,
+    depth,
+    hops,
+    purpose,
+    status,
+    headers,
+    body,
+    ...known,
+  };
+}
+
+/** True for the copy of a page of the same origin, which is in the unparsed log only because it may have to be rendered. */
+function isSpareCopy({ url, parseCopy }: PageCheckpoint, { duplicateOf }: PageReceipt): boolean {
+  if (parseCopy !== true || duplicateOf === undefined || duplicateOf === url) return false;
+  return parseBase(url)?.authority === parseBase(duplicateOf)?.authority;
 }

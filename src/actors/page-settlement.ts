@@ -23,7 +23,7 @@ export interface Settlement {
 
 interface SettlementServices {
   readonly stage: CheckpointStage;
-  readonly policy: Pick<HostServices['policy'], 'redirectsMax'>;
+  readonly policy: Pick<HostServices['policy'], 'redirectsMax' | 'renders'>;
   readonly startedMs: HostServices['startedMs'];
   readonly startedAt: HostServices['startedAt'];
   keyOf(url: string): UrlKey;
@@ -127,5 +127,7 @@ function pageOf(
     parse: result.failure === undefined && isParsed(outcome, entry.purpose),
     purpose: entry.purpose,
     prior: result.prior,
+    parseCopy: services.policy.renders && result.prior === undefined,
+    render: undefined,
   };
 }

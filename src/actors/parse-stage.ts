@@ -5,7 +5,7 @@
 import { assert } from '../base/assert.ts';
 import type { HostKey, UrlKey, WallMs } from '../base/units.ts';
 import type { CheckpointStage } from './checkpoint-stage.ts';
-import type { UnparsedPage } from './ports.ts';
+import type { ParsePurpose, UnparsedPage } from './ports.ts';
 
 /** A committed page with its bytes. */
 export interface PageToParse {
@@ -15,7 +15,7 @@ export interface PageToParse {
   readonly url: string;
   readonly depth: number;
   readonly hops: number;
-  readonly purpose: 'page' | 'sitemap';
+  readonly purpose: ParsePurpose;
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: Uint8Array;
@@ -44,6 +44,8 @@ export class ParseStage {
   #backlogAt = 0;
   #backlogBytes = 0;
   readonly #departing: Departing[] = [];
+  /** Pages that are being rendered stay in the unparsed log; true once their own links are durable. */
+  readonly #held = new Map<number, boolean>();
   /** Pages of an earlier run, read back one by one when there is nothing newer to do. */
   #recovering: Iterator<UnparsedPage> | undefined;
 
@@ -124,6 +126,20 @@ export class ParseStage {
     };
   }
 
+  /** Keeps a page in the unparsed log until `release`, whatever becomes of its links. @param isParsed it has none of its own to wait for */
+  hold(unparsedId: number, isParsed: boolean): void {
+    assert(!this.#held.has(unparsedId), () => `page ${unparsedId} is held twice`);
+    this.#held.set(unparsedId, isParsed);
+  }
+
+  /** Ends a hold: in the turn that stages what the page was held for, so that both are one commit. */
+  release(unparsedId: number): void {
+    const isDurable = this.#held.get(unparsedId);
+    assert(isDurable !== undefined, () => `page ${unparsedId} is not held`);
+    this.#held.delete(unparsedId);
+    if (isDurable) this.#stage.parsed(unparsedId);
+  }
+
   /** Takes pages out of the unparsed log whose outlinks are durable everywhere. Call after commits and receipts. */
   settle(): void {
     const committed = this.#committedMarks();
@@ -132,7 +148,8 @@ export class ParseStage {
       const { localSequence } = page;
       if (localSequence === undefined || localSequence > this.#stage.committedThrough) break;
       if (page.marks.some((mark, peer) => mark > (committed[peer] ?? 0))) break;
-      this.#stage.parsed(page.unparsedId);
+      if (this.#held.has(page.unparsedId)) this.#held.set(page.unparsedId, true);
+      else this.#stage.parsed(page.unparsedId);
       settled += 1;
     }
     if (settled > 0) this.#departing.splice(0, settled);

@@ -7,12 +7,21 @@ import type { HostKey, MonotonicMs, PartitionIndex, UrlKey, WallMs } from '../ba
 import type { FailureKind } from '../domain/failure.ts';
 import type { Outlinks } from './page-outlinks.ts';
 import type { PageToParse } from './parse-stage.ts';
-import type { Band, BodyPointer, HostRow, Lane, PageRow, QueueEntry, RobotsRow } from './rows.ts';
+import type {
+  Band,
+  BodyPointer,
+  HostRow,
+  Lane,
+  PageRow,
+  QueueEntry,
+  RenderFacts,
+  RobotsRow,
+} from './rows.ts';
 
 // ---------------------------------------------------------------------------------------------------------------- step 9: fetch
 
 /** Why a request is made; decides body bounds and what becomes of the answer. */
-export type FetchPurpose = 'page' | 'robots' | 'sitemap';
+export type FetchPurpose = 'page' | 'robots' | 'sitemap' | 'resource';
 
 /** One request. The address was resolved and is checked once more by the guard when connecting (I13). */
 export interface FetchRequest {
@@ -95,6 +104,9 @@ export interface ResolvePort {
 
 // -------------------------------------------------------------------------------------------------- frontier entries and rows
 
+/** What was fetched, or `rendered`: the document that the browser made of it. */
+export type PagePurpose = FetchPurpose | 'rendered';
+
 /** A fetched URL on its way to the disk. Exactly one of `response` and `failure` is set. */
 export interface PageCheckpoint {
   readonly hostKey: HostKey;
@@ -110,10 +122,14 @@ export interface PageCheckpoint {
   readonly redirectTo: string | undefined;
   /** True for answers whose links are to be followed: the page enters the unparsed log in the same commit. */
   readonly parse: boolean;
-  /** Robots answers are archived, but make no page row; duplicates are looked for among pages only. */
-  readonly purpose: FetchPurpose;
+  /** Robots answers and resources are archived, but make no page row; duplicates are looked for among pages only. */
+  readonly purpose: PagePurpose;
   /** The page's row as it was when the request started, on another visit than the first. */
   readonly prior: PageRow | undefined;
+  /** Enters the unparsed log even as an exact duplicate on its origin. */
+  readonly parseCopy?: boolean;
+  /** Of a `rendered` document only: it makes a row of table `renders`, and its body a conversion record. */
+  readonly render?: RenderFacts | undefined;
 }
 
 /** A page and when it is due for another visit: enters the schedule on disk, table `due`. */
@@ -277,6 +293,9 @@ export interface CheckpointPort {
   pendingBytes(): number;
 }
 
+/** What a stored body is parsed as; `rendered` is a document that the browser made. */
+export type ParsePurpose = 'page' | 'sitemap' | 'rendered';
+
 /** A page that was committed but whose outlinks may not be: parsed again after a crash, never fetched again (I9). */
 export interface UnparsedPage {
   readonly unparsedId: number;
@@ -285,7 +304,7 @@ export interface UnparsedPage {
   readonly url: string;
   readonly depth: number;
   readonly hops: number;
-  readonly purpose: 'page' | 'sitemap';
+  readonly purpose: ParsePurpose;
   readonly pointer: BodyPointer;
 }
 
@@ -309,6 +328,8 @@ export interface StateReader {
     sequence: number,
   ): readonly QueueEntry[] | undefined;
   page(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): PageRow | undefined;
+  /** What the browser made of a page, as of the last commit: its row of table `renders`. */
+  rendered(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): PageRow | undefined;
   denied(hostKey: HostKey, partition: PartitionIndex): Iterable<DeniedCheckpoint>;
   /** True when this URL is recorded as denied by robots.txt. */
   isDenied(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): boolean;

@@ -54,6 +54,7 @@ export function newHostRow(host: string, partition: PartitionIndex): HostRow {
     parked: undefined,
     due: undefined,
     worth: undefined,
+    renders: undefined,
   };
 }
 

@@ -5,6 +5,8 @@
 import type { PartitionIndex, UrlKey, WallMs } from '../base/units.ts';
 import type { FailureKind } from '../domain/failure.ts';
 import type { VisitState } from '../domain/recrawl.ts';
+import type { RenderMemory } from '../domain/render-memory.ts';
+import type { RenderReason } from '../domain/render-need.ts';
 import type { TwinRow } from '../domain/twin-origins.ts';
 import type { HostTally } from '../domain/url-budget.ts';
 
@@ -68,6 +70,8 @@ export interface HostRow {
   readonly due: QueueCursors | undefined;
   /** What the host's URLs have been worth; undefined in rows of older versions. */
   readonly worth: HostWorthRow | undefined;
+  /** What rendering its pages has been worth; undefined while none was rendered. */
+  readonly renders?: RenderMemory | undefined;
 }
 
 const NO_CURSORS: QueueCursors = { head: 0, chunkEnd: 0, tail: 0 };
@@ -166,4 +170,22 @@ export interface PageRow {
   readonly simhash: string | undefined;
   /** URL of an earlier page with nearly the same text. */
   readonly nearDuplicateOf: string | undefined;
+  /** Set in rows of table `renders` only: the row then tells of the document that the browser made of the page. */
+  readonly render?: RenderFacts | undefined;
+}
+
+/** How a rendering went. */
+export interface RenderFacts {
+  /** Why the page was rendered. */
+  readonly reason: RenderReason;
+  /** `whole`, `cut-` and the bound that ended it, or the failure (render-port.ts). */
+  readonly outcome: string;
+  /** Words of visible text and different references, before and after. */
+  readonly plainWords: number;
+  readonly words: number;
+  readonly links: number;
+  /** References that the plain page did not have. */
+  readonly newLinks: number;
+  readonly requests: number;
+  readonly elapsedMs: number;
 }

@@ -15,6 +15,7 @@ import type { TenureBook } from './fetch-tenure.ts';
 import type {
   HostMessage,
   HostPlaceIdentity,
+  ResourceAsk,
   RobotsAnswer,
   RobotsAsk,
   RoutedLink,
@@ -22,6 +23,7 @@ import type {
 } from './messages.ts';
 import type { OperatorSettings } from './operator-settings.ts';
 import type { ResolvePort } from './ports.ts';
+import type { ResourceAnswer } from './render-port.ts';
 import type { Residency } from './residency.ts';
 import type { Band } from './rows.ts';
 import type { StagedReader } from './staged-reader.ts';
@@ -47,6 +49,10 @@ export interface CrawlPolicy {
   readonly recrawl: RecrawlPolicy;
   /** Percent of a host's requests for pages due for another visit while it has something to discover too; 1 … 99. */
   readonly freshnessShare: number;
+  /** Percent of a host's requests for what its rendered pages want, while it has pages to fetch too; 1 … 99. */
+  readonly renderShare: number;
+  /** Pages may be rendered: copies of a page enter the unparsed log too, since one shell stands for many pages. */
+  readonly renders: boolean;
 }
 
 /** Budget of requests per IP address, shared by all threads of the process. */
@@ -144,6 +150,7 @@ export interface HostServices {
   /** Asks the owner of the host of `url` for a robots.txt. @returns the id the answer will carry */
   askRobots(asker: HostPlaceIdentity, url: string): number;
   answerRobots(ask: RobotsAsk, answer: RobotsAnswer): void;
+  answerResource(ask: ResourceAsk, answer: ResourceAnswer): void;
   /** The robots rules of an origin were decided; `sitemaps` are the absolute URLs they name. */
   robotsRead(host: HostPlaceIdentity, origin: string, sitemaps: readonly string[]): void;
 }

@@ -3,7 +3,7 @@
 // batch of links dealt out, so that no host waits long for another (DESIGN.md §2, §3).
 
 import { unreachable } from '../base/assert.ts';
-import { type MonotonicMs, monotonicMs, type PartitionIndex } from '../base/units.ts';
+import type { MonotonicMs, PartitionIndex } from '../base/units.ts';
 import { parseBase } from '../domain/base-url.ts';
 import type { Actor, ActorContext, TimerId } from '../runtime/actor.ts';
 import { CheckpointStage } from './checkpoint-stage.ts';
@@ -17,9 +17,11 @@ import { ParseStage } from './parse-stage.ts';
 import type { StorageEvent } from './ports.ts';
 import { RecrawlDesk } from './recrawl-desk.ts';
 import { openRemoteShard, type RemoteShard } from './remote-shard.ts';
+import { RenderDesk } from './render-desk.ts';
 import type { Residency } from './residency.ts';
 import { RobotsCounter } from './robots-counter.ts';
 import type { ShardOptions, ShardPorts, ShardStatus } from './shard-ports.ts';
+import { placeHostsWithWork } from './shard-recovery.ts';
 import { CountdownToken } from './work-token.ts';
 
 /** How soon what could not be delivered is tried again, milliseconds. */
@@ -27,9 +29,6 @@ const RETRY_MS = 5;
 
 /** How soon at the earliest a full gate is looked at again by time; a request that ends frees its slot at once. */
 const FULL_LOOK_MS = 50;
-
-/** Hosts with parked URLs only are woken within this time of a start, whatever their rows say: the clock may have been put back. */
-const REVIEW_LOOK_MS = 3_600_000;
 
 /** Hosts put to sleep at once when memory is short. */
 const HOSTS_RESTED = 64;
@@ -46,6 +45,8 @@ export class ShardActor implements Actor<ShardMessage> {
   readonly #exchange: LinkExchange;
   readonly #parsing: PageParsing;
   readonly #recrawl: RecrawlDesk;
+  /** Pages that need a browser. */
+  readonly render: RenderDesk;
   /** The rest of the cluster; undefined on one machine. */
   readonly remote: RemoteShard | undefined;
   /** What host actors are lent for their robots errands. */
@@ -91,23 +92,22 @@ export class ShardActor implements Actor<ShardMessage> {
       stalled: () => this.#retrySoon(),
     });
     this.#parse = new ParseStage(this.stage, () => this.#exchange.committedMarks());
+    this.render = new RenderDesk({
+      ...{ ...options, port: ports.render, router: ports.router, reader: ports.reader },
+      ...{ stage: this.stage, waiting: this.#parse, exchange: this.#exchange },
+      toSelf: (message) => context.tell(context.self, message),
+    });
     this.#parsing = new PageParsing({
-      stage: this.stage,
-      waiting: this.#parse,
-      exchange: this.#exchange,
+      ...{ stage: this.stage, waiting: this.#parse, exchange: this.#exchange, desk: this.render },
       near: new NearDuplicates({
-        index: ports.fingerprints,
-        stage: this.stage,
-        reader: ports.reader,
+        ...{ index: ports.fingerprints, stage: this.stage, reader: ports.reader },
         partitionOf: (hostKey) => ports.router.partitionOf(hostKey),
       }),
       ports,
       productToken: options.productToken,
     });
     this.#recrawl = new RecrawlDesk({
-      stage: this.stage,
-      residency: this.residency,
-      reader: ports.reader,
+      ...{ stage: this.stage, residency: this.residency, reader: ports.reader },
       offerHost: (host, message) => ports.offerHost(host, message),
     });
     this.robots = new RobotsCounter({
@@ -176,6 +176,12 @@ export class ShardActor implements Actor<ShardMessage> {
       case 'partitions-elsewhere':
         this.remote?.receive(message);
         break;
+      case 'render-wants':
+      case 'page-rendered':
+      case 'ask-resource':
+      case 'resource-answered':
+        this.render.receive(message, context.wallNow());
+        break;
       case 'ask-robots':
         this.#exchange.giveHost(message.host, { kind: 'ask-robots', ask: message.ask });
         break;
@@ -198,6 +204,7 @@ export class ShardActor implements Actor<ShardMessage> {
         break;
       case 'drain':
         this.#draining = true;
+        this.render.stop();
         break;
       case 'operate-host':
         this.#exchange.giveHost(message.host, { kind: 'operate', operation: message.operation });
@@ -231,6 +238,7 @@ export class ShardActor implements Actor<ShardMessage> {
       nextInMs: Math.max(this.schedule.nextMs() - nowMs, 0),
       dueInMs: this.#recrawl.dueInMs(this.#context.wallNow()),
       parseBacklog: this.#parsing.backlog,
+      rendering: this.render.size,
       pendingBytes: this.stage.pendingBytes(),
       linksWaiting: this.#exchange.waiting,
       draining: this.#draining,
@@ -241,19 +249,11 @@ export class ShardActor implements Actor<ShardMessage> {
   recover(owns: (partition: PartitionIndex) => boolean): number {
     const { reader } = this.#ports;
     const now = this.#context.now();
-    let hosts = 0;
     // In a cluster hosts follow when their partitions are gained.
     const places = this.remote === undefined ? owns : () => false;
-    for (const { hostKey, row } of reader.hostsWithWork(places)) {
-      // The actor, once awake, knows better; what matters here is that it is woken, and not before its gap has passed.
-      const gapMs = row.lastEndedAt === 0 ? 0 : row.crawlDelayMs;
-      const queued = row.queues.reduce((sum, { head, tail }) => sum + tail - head, 0);
-      this.residency.waiting += queued;
-      const reviewMs = (row.worth?.reviewAt ?? 0) - this.#context.wallNow();
-      const waitMs = queued > 0 ? gapMs : Math.max(gapMs, Math.min(reviewMs, REVIEW_LOOK_MS));
-      this.schedule.put(hostKey, monotonicMs(now + waitMs), 0, queued > 0 ? 'gap' : 'review');
-      hosts += 1;
-    }
+    const { schedule, residency } = this;
+    const wallNow = this.#context.wallNow();
+    const hosts = placeHostsWithWork({ reader, schedule, residency, now, wallNow }, places);
     if (this.#options.recrawls) {
       this.#recrawl.open(owns);
       this.#lookForDue();

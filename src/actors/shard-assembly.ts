@@ -163,6 +163,7 @@ export function assembleShard(
   };
   const ports: ShardPorts = {
     fetch: means.fetch,
+    render: means.render,
     checkpoint: means.checkpoint,
     reader: means.reader,
     fingerprints: means.fingerprints,
@@ -234,6 +235,7 @@ export function assembleShard(
     hostOf: (url) => parseBase(url)?.host ?? '',
     askRobots: (asker, url) => self.robots.ask(asker, url),
     answerRobots: (ask, answer) => self.robots.answer(ask, answer),
+    answerResource: (ask, answer) => self.render.answer(ask, answer),
     robotsRead: (host, origin, sitemaps) => self.robots.rulesRead(host, origin, sitemaps),
   };
   return {

@@ -9,6 +9,8 @@ import type { OperatorSettings } from './operator-settings.ts';
 import type { ParsingPorts } from './page-parsing.ts';
 import type { CheckpointPort, FetchPort, StateReader, StorageEvent } from './ports.ts';
 import type { RemotePorts } from './remote-shard.ts';
+import type { RenderMode } from './render-desk.ts';
+import type { RenderPort } from './render-port.ts';
 
 /** The shard's own bounds. */
 export interface ShardOptions {
@@ -35,11 +37,19 @@ export interface ShardOptions {
   readonly sitemaps: boolean;
   /** Asks each origin for /sitemap.xml too. */
   readonly wellKnownSitemaps: boolean;
+  /** Absent when nothing is rendered. */
+  readonly render?: {
+    readonly mode: RenderMode;
+    /** Pages with the browser pool at once. */
+    readonly inHandMax: number;
+  };
 }
 
 /** What the shard is given by the thread that runs it. */
 export interface ShardPorts extends ParsingPorts {
   readonly fetch: FetchPort;
+  /** The browser pool; absent when nothing is rendered. */
+  readonly render?: RenderPort | undefined;
   readonly checkpoint: CheckpointPort;
   readonly reader: StateReader;
   readonly router: LinkRouter;
@@ -83,6 +93,8 @@ export interface ShardStatus {
   /** Milliseconds until the next page is due for another visit; Infinity when none is, or pages are not visited again. */
   readonly dueInMs: number;
   readonly parseBacklog: number;
+  /** Pages that wait for the browser or are with it. */
+  readonly rendering: number;
   readonly pendingBytes: number;
   readonly linksWaiting: number;
   readonly draining: boolean;

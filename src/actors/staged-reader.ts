@@ -9,7 +9,7 @@ import type { HostRow, Lane, PageRow, QueueEntry, RobotsRow } from './rows.ts';
 
 /** What host actors read; the same methods as `StateReader`, less those that only a start needs. */
 export class StagedReader
-  implements Omit<StateReader, 'hostsWithWork' | 'unparsed' | 'body' | 'due'>
+  implements Omit<StateReader, 'hostsWithWork' | 'unparsed' | 'body' | 'due' | 'rendered'>
 {
   readonly #stage: CheckpointStage;
   readonly #reader: StateReader;

@@ -37,10 +37,11 @@ function minGapOf(text: string | true | undefined): number | undefined {
 /** The proof as a person reads it. */
 export function proofText(proof: PolitenessProof, minGapMs: number | undefined): string {
   const { requests, broken } = proof;
-  const total = requests.page + requests.robots + requests.sitemap;
+  const total = requests.page + requests.robots + requests.sitemap + requests.resource;
+  const resources = requests.resource === 0 ? '' : `, ${requests.resource} for rendered pages`;
   const lines = [
     `${total} requests (${requests.page} pages, ${requests.robots} robots.txt, ` +
-      `${requests.sitemap} sitemaps) to ${proof.hosts} hosts in ${proof.runs} runs` +
+      `${requests.sitemap} sitemaps${resources}) to ${proof.hosts} hosts in ${proof.runs} runs` +
       (total === 0 ? '' : `, ${time(proof.firstAt)} to ${time(proof.lastAt)}`),
   ];
   for (const rule of AUDIT_RULES) {

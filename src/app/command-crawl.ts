@@ -24,6 +24,7 @@ import { LiveLists } from './live-lists.ts';
 import { readOptOutFile } from './opt-out-file.ts';
 import { memoryBytes } from './process-memory.ts';
 import { createProgress, type Progress, type ProgressSnapshot } from './progress.ts';
+import { logRenderNews } from './render-crew.ts';
 import { rememberSeeds } from './scope-seeds.ts';
 import { readSeeds } from './seeds.ts';
 import { tellWhatStops } from './stop-words.ts';
@@ -92,6 +93,7 @@ export async function commandCrawl(
         logStorageNews(log, news);
         if (news.kind === 'quota-near') ending.reason ??= 'disk-quota';
       },
+      renderNews: (news) => logRenderNews(log, news),
       noticed: (notice) => log.info(notice.code, noticeText(notice), { ...notice }),
       cluster: cluster?.seats,
       shardEntry,

@@ -10,6 +10,7 @@ import { unreachable } from '../base/assert.ts';
 import type { CrawlError } from '../base/errors.ts';
 import type { CrawlConfig } from '../config/options.ts';
 import { SimhashIndex } from '../domain/simhash-index.ts';
+import type { RenderNews } from '../render/render-messages.ts';
 import { BloomGenerations } from '../runtime/bloom-generations.ts';
 import { type ClockAnchor, RealAlarms, RealClock } from '../runtime/real-clock.ts';
 import { RecentKeys } from '../runtime/recent-keys.ts';
@@ -24,6 +25,7 @@ import type { StorageThread } from '../storage/storage-owner.ts';
 import { FilterKeeper } from './filter-keeper.ts';
 import { openCrawl, type PreparedCrawl } from './open-crawl.ts';
 import { ourBug } from './our-bug.ts';
+import { type RenderCrew, startRenderCrew } from './render-crew.ts';
 import { NETWORK_ROWS } from './shard-networks.ts';
 import { ShardQuestions } from './shard-questions.ts';
 import type { RemoteSeat } from './shard-remote.ts';
@@ -65,6 +67,8 @@ export interface CrawlProcessOptions {
   readonly noticed: (notice: HostNotice) => void;
   /** Told what becomes of closed WARC files, and of a quota that is nearly used up. */
   readonly storageNews: (news: StorageNews) => void;
+  /** Told what becomes of the browser, when pages are rendered. */
+  readonly renderNews: (news: RenderNews) => void;
   /** Told once of trouble that ends the crawl. */
   readonly failed: (error: CrawlError) => void;
 }
@@ -103,6 +107,7 @@ export class CrawlProcess {
   /** Questions of operators to single shards. */
   readonly questions = new ShardQuestions((shard, message) => this.#send(shard, message));
   readonly #statusAnswers = new Map<number, () => void>();
+  readonly #crew: RenderCrew | undefined;
   #nextId = 1;
   #ending = false;
   /** Hosts with work found on disk. */
@@ -118,6 +123,7 @@ export class CrawlProcess {
     this.anchor = state.anchor;
     this.#memories = state.memories;
     this.#filter = state.filter;
+    this.#crew = startRenderCrew(options.config, state.anchor, options.renderNews);
     this.#watch = new ShardWatch({
       dir: options.config.dataDir,
       shards: options.config.threads,
@@ -255,10 +261,12 @@ export class CrawlProcess {
     await Promise.all(this.#shards.map(({ whenFinished }) => whenFinished));
     await Promise.all(alive().map(({ host }) => host.stop()));
     this.#watch.stop();
+    const crewStopped = this.#crew?.stop();
     await this.#filter.save();
     await this.storage.close();
     // A dead shard that still runs has nothing to write, and nobody to write to (DESIGN.md §3).
     await Promise.all(this.#shards.map(({ host }) => host.terminate()));
+    await crewStopped;
   }
 
   async #startShards(
@@ -286,11 +294,13 @@ export class CrawlProcess {
           controlPort: channel.port2,
           peerPorts,
           remote: cluster?.seat(shard),
+          renderPort: this.#crew?.portOf(shard),
         };
         const thread = waiting[shard] as WaitingShard;
         this.#listenTo(shard, thread.host, channel.port1);
         const ports = [storagePort, channel.port2, ...peerPorts.filter((port) => port !== null)];
-        if (plan.remote !== undefined) ports.push(plan.remote.port);
+        for (const port of [plan.remote?.port, plan.renderPort])
+          if (port !== undefined) ports.push(port);
         const started = await thread.begin(plan, ports);
         if (started.kind === 'ready') return;
         const why = started.kind === 'exited' ? started.exit.error : 'it took too long';

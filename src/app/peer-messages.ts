@@ -19,6 +19,10 @@ export function isShardPeerMessage(value: unknown): value is ShardPeerMessage {
       return isAsk(value.ask) && isHost(value.host);
     case 'robots-answered':
       return isCount(value.askId) && isRecord(value.answer);
+    case 'ask-resource':
+      return isAsk(value.ask) && isHost(value.host) && typeof value.ask.untilMs === 'number';
+    case 'resource-answered':
+      return isCount(value.askId) && isRecord(value.answer);
     default:
       return false;
   }
@@ -52,7 +56,7 @@ function isHost(value: unknown): boolean {
   );
 }
 
-function isAsk(value: unknown): boolean {
+function isAsk(value: unknown): value is Record<string, unknown> {
   return (
     isRecord(value) && isCount(value.from) && isCount(value.askId) && typeof value.url === 'string'
   );

@@ -17,6 +17,7 @@ import { SimhashIndex } from '../domain/simhash-index.ts';
 import { createHasher } from '../domain/url-key.ts';
 import { AddressGuard } from '../net/address-guard.ts';
 import { GuardedParser } from '../parsers/guarded-parser.ts';
+import { RenderClient } from '../render/render-client.ts';
 import { BloomGenerations } from '../runtime/bloom-generations.ts';
 import { Codec } from '../runtime/codec.ts';
 import type { LinkEnd } from '../runtime/link.ts';
@@ -115,6 +116,7 @@ export async function runShard(openNetwork: (means: NetworkMeans) => ShardNetwor
           seen,
         });
   const guarded = new GuardedParser({ alarms: new RealAlarms(), productToken: PRODUCT_TOKEN });
+  const render = plan.renderPort === undefined ? undefined : new RenderClient(plan.renderPort);
   const parsing = new BigUint64Array(plan.memories.parsing);
   const peers = new Map<number, LinkEnd<ShardPeerMessage, ShardPeerMessage>>();
   const { config } = plan;
@@ -124,6 +126,7 @@ export async function runShard(openNetwork: (means: NetworkMeans) => ShardNetwor
   let notices = 0;
   const shard: RunningShard = assembleShard(driver.dispatcher, shardPlan, {
     fetch: fetcher,
+    render,
     checkpoint: storage.storage.client,
     reader: storage.storage.client,
     remote: remote?.ports,
@@ -166,6 +169,7 @@ export async function runShard(openNetwork: (means: NetworkMeans) => ShardNetwor
     resolver.close();
     for (const link of peers.values()) link.close();
     remote?.close();
+    render?.close();
     clearInterval(pulse);
     await guarded.close();
     await storage.storage.close();

@@ -65,6 +65,9 @@ export function shardPlanOf(
       residentEntriesMax: RESIDENT_ENTRIES_MAX,
       sitemaps: config.sitemaps,
       wellKnownSitemaps: config.wellKnownSitemaps,
+      ...(config.render === 'off'
+        ? {}
+        : { render: { mode: config.render, inHandMax: config.renderPagesMax } }),
     },
     policy: {
       gap: settings.gapPolicyOf(''),
@@ -84,6 +87,8 @@ export function shardPlanOf(
       reviewMsMax: Math.max(REVIEW_MS_MAX, config.parkedReviewSeconds * 1_000),
       recrawl: recrawlPolicyOf(config),
       freshnessShare: config.freshnessShare,
+      renderShare: config.renderShare,
+      renders: config.render !== 'off',
     },
     gapPolicyOf: (host) => settings.gapPolicyOf(host),
     urlsOf: (host) => settings.urlsOf(host),

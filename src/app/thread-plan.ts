@@ -65,6 +65,8 @@ export interface ShardThreadPlan {
   readonly seenRuns: readonly SeenRunEntry[];
   readonly storagePort: MessagePort;
   readonly controlPort: MessagePort;
+  /** To the render thread; undefined when nothing is rendered. */
+  readonly renderPort: MessagePort | undefined;
   /** The seat in the cluster; undefined on one machine. */
   readonly remote: RemoteSeat | undefined;
   /** A port to each other shard; null at the own place. */

@@ -7,6 +7,7 @@ import type { ValueKind } from './value-kind.ts';
 export const OPTION_GROUPS = [
   'What to crawl',
   'Freshness',
+  'Rendering',
   'Politeness',
   'Identity',
   'Network',

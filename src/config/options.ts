@@ -1,5 +1,5 @@
 // The one table of options: flags, `--help`, cluster.config.ts, docs/CONFIGURATION.md, the checks and the type `CrawlConfig` all come from it
-// (DESIGN.md §2, §9). A new option is a new row here and nothing else. The rows stand in two files, by subject.
+// (DESIGN.md §2, §9). A new option is a new row here and nothing else. The rows stand in three files, by subject.
 
 import {
   FRESHNESS_OPTIONS,
@@ -14,11 +14,13 @@ import {
   STORAGE_OPTIONS,
 } from './machine-options.ts';
 import type { AnyOption, Option } from './option.ts';
+import { RENDER_OPTIONS } from './render-options.ts';
 
 /** All options by name. The name is the key in the config file. */
 export const OPTIONS = {
   ...SCOPE_OPTIONS,
   ...FRESHNESS_OPTIONS,
+  ...RENDER_OPTIONS,
   ...POLITENESS_OPTIONS,
   ...IDENTITY_OPTIONS,
   ...NETWORK_OPTIONS,

@@ -15,7 +15,7 @@ export interface AuditedRequest {
   readonly host: string;
   readonly address: string;
   readonly url: string;
-  readonly purpose: 'page' | 'robots' | 'sitemap';
+  readonly purpose: 'page' | 'robots' | 'sitemap' | 'resource';
   readonly startedAt: number;
   readonly endedAt: number;
   readonly gapMs: number;
@@ -69,7 +69,7 @@ export interface AuditOptions {
 export interface AuditVerdict {
   /** True when no rule was broken and every line could be judged. */
   readonly proven: boolean;
-  readonly requests: { readonly page: number; readonly robots: number; readonly sitemap: number };
+  readonly requests: Readonly<Record<AuditedRequest['purpose'], number>>;
   readonly hosts: number;
   /** Processes that wrote the log, one after another. */
   readonly runs: number;
@@ -123,7 +123,7 @@ export class AuditProof {
   readonly #hosts = new AuditRows(5);
   readonly #origins = new AuditRows(3);
   readonly #addresses: AddressSweep;
-  readonly #requests = { page: 0, robots: 0, sitemap: 0 };
+  readonly #requests = { page: 0, robots: 0, sitemap: 0, resource: 0 };
   readonly #broken: Record<AuditRule, number>;
   readonly #offences: Offence[] = [];
   readonly #runs = new Set<number>();

@@ -39,10 +39,12 @@ const ROOT_ID =
 /** Elements that are roots by their names: Angular's, and custom elements of a whole application. */
 const ROOT_ELEMENT = /<(?:app-root|my-app|app-shell|[a-z][a-z0-9]{0,30}-app|ng-app)[\s>]/gi;
 /** Marks that a framework leaves in a page which it builds in the browser, whatever its root is called. */
-const FRAMEWORK_MARK = /__sveltekit|data-sveltekit|__NUXT__|__NEXT_DATA__|\sng-app[\s=>]|data-reactroot/;
+const FRAMEWORK_MARK =
+  /__sveltekit|data-sveltekit|__NUXT__|__NEXT_DATA__|\sng-app[\s=>]|data-reactroot/;
 const NOTICE = /java[\s-]?script/i;
 /** Types of script elements that hold data. */
-const DATA_SCRIPT = /\stype\s{0,4}=\s{0,4}["']?(?:application\/(?:ld\+)?json|text\/(?:template|html|x-))/i;
+const DATA_SCRIPT =
+  /\stype\s{0,4}=\s{0,4}["']?(?:application\/(?:ld\+)?json|text\/(?:template|html|x-))/i;
 
 /** @returns why the page needs a browser; undefined when it does not */
 export function renderReasonOf(page: PlainPage): RenderReason | undefined {

@@ -43,5 +43,7 @@ export const FETCH_LIMITS: FetchLimits = {
     robots: { payloadBytesMax: MIB, decodedBytesMax: MIB },
     // sitemaps.org: 50 MB uncompressed.
     sitemap: { payloadBytesMax: 50 * MIB, decodedBytesMax: 50 * MIB },
+    // What a page in the browser asks for: the bundle of a large application is some 3 MB, and answers cross threads in one piece.
+    resource: { payloadBytesMax: 4 * MIB, decodedBytesMax: 8 * MIB },
   },
 };

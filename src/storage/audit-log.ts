@@ -14,7 +14,7 @@ import type { LogSegment } from './segment-log.ts';
 import { BLOCK_HEAD_BYTES, readBlocks, SegmentLog, sealBlock, segmentPath } from './segment-log.ts';
 
 const PREFIX = 'audit-';
-const PURPOSES: readonly FetchPurpose[] = ['page', 'robots', 'sitemap'];
+const PURPOSES: readonly FetchPurpose[] = ['page', 'robots', 'sitemap', 'resource'];
 const ENTRY_BYTES_ESTIMATE = 160;
 
 /** Opens the log for its one writer; see `SegmentLog`. */

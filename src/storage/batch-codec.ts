@@ -36,6 +36,10 @@ export interface PackedPage {
   readonly parse: boolean;
   /** It is a sitemap, to be parsed as one. */
   readonly sitemap: boolean;
+  /** It is the document that a browser made of a page: its row is one of table `renders`. */
+  readonly rendered: boolean;
+  /** Enter the unparsed log even as an exact duplicate on its origin. */
+  readonly parseCopy: boolean;
   /** Its body lies elsewhere already (the stored copy behind a 304): the first member is no body for the row to point at. */
   readonly keepsPointer: boolean;
   /** What the change feed tells of it, as far as the shard knows: a copy of another page is found later. */
@@ -79,6 +83,8 @@ const PARSE = 2;
 const KEEPS_POINTER = 4;
 const DEDUPE = 8;
 const SITEMAP = 16;
+const RENDERED = 32;
+const PARSE_COPY = 64;
 const NOTHING = Buffer.alloc(0);
 
 /** Packs one page. */
@@ -88,7 +94,9 @@ export function writePage(writer: ByteWriter, page: PageToPack): void {
       (page.parse ? PARSE : 0) |
       (page.keepsPointer ? KEEPS_POINTER : 0) |
       (page.dedupe === undefined ? 0 : DEDUPE) |
-      (page.sitemap ? SITEMAP : 0),
+      (page.sitemap ? SITEMAP : 0) |
+      (page.rendered ? RENDERED : 0) |
+      (page.parseCopy ? PARSE_COPY : 0),
   );
   writer.block(page.key ?? NOTHING);
   writer.block(page.row);
@@ -214,6 +222,8 @@ function readPage(reader: ByteReader): PackedPage {
     change,
     parse: (flags & PARSE) !== 0,
     sitemap: (flags & SITEMAP) !== 0,
+    rendered: (flags & RENDERED) !== 0,
+    parseCopy: (flags & PARSE_COPY) !== 0,
     keepsPointer: (flags & KEEPS_POINTER) !== 0,
     members,
     dedupe: (flags & DEDUPE) === 0 ? undefined : readDedupe(reader),

@@ -26,7 +26,13 @@ import type { DigestRow } from './row-codec.ts';
 import { encodeHostRow, encodeRobotsRow } from './row-codec.ts';
 import type { BatchTable } from './tables.ts';
 import { BATCH_TABLES } from './tables.ts';
-import { newRecordId, type RecordParts, responseRecords, revisitRecord } from './warc-record.ts';
+import {
+  conversionRecord,
+  newRecordId,
+  type RecordParts,
+  responseRecords,
+  revisitRecord,
+} from './warc-record.ts';
 
 const NOTHING = Buffer.alloc(0);
 /** Room for what is not body: rows, heads, members' frames; bytes per page and per other row. */
@@ -108,6 +114,7 @@ function packPage(
   storedCopy: (page: PageCheckpoint) => StoredCopy | undefined,
 ): PagePacking {
   const { response } = page;
+  if (page.purpose === 'rendered') return packRendered(page, storedCopy(page));
   const named = (response === undefined) !== (page.failure === undefined);
   assert(named || response !== undefined, () => `page ${page.url} without outcome`);
   const stored = response?.status === 304 && hasRow(page) ? storedCopy(page) : undefined;
@@ -148,6 +155,8 @@ function packedPage(
     hops: page.hops,
     parse: page.parse && page.response !== undefined,
     sitemap: page.purpose === 'sitemap',
+    rendered: page.purpose === 'rendered',
+    parseCopy: page.parseCopy === true,
     keepsPointer: parts.keepsPointer,
     change: parts.change,
     records: parts.records,
@@ -155,9 +164,31 @@ function packedPage(
   };
 }
 
-/** Robots answers are archived and nothing more. */
+/** The document of a rendering: a row of its own, a conversion record, and to the change feed a change of the page. */
+function packRendered(page: PageCheckpoint, plain: StoredCopy | undefined): PagePacking {
+  const { response } = page;
+  assert(page.render !== undefined, () => `${page.url}: a document without its rendering`);
+  const { url, fetchedAt } = page;
+  const framed =
+    response === undefined
+      ? undefined
+      : conversionRecord({
+          ...{ url, fetchedAt, warcinfoId: undefined, response },
+          refersTo: plain?.first?.recordId,
+        });
+  const packed = packedPage(page, {
+    row: packRow(rowOf(page, response, framed?.contentDigest ?? '')),
+    change: framed === undefined ? undefined : 'changed',
+    records: framed === undefined ? [] : [framed.record],
+    dedupe: undefined,
+    keepsPointer: false,
+  });
+  return { packed, visited: undefined };
+}
+
+/** Robots answers and resources are archived and nothing more. */
 function hasRow(page: PageCheckpoint): boolean {
-  return page.purpose !== 'robots';
+  return page.purpose !== 'robots' && page.purpose !== 'resource';
 }
 
 function packAnswer(
@@ -251,6 +282,7 @@ function rowOf(
     visit: undefined,
     simhash: undefined,
     nearDuplicateOf: undefined,
+    render: page.render,
   };
 }
 

@@ -9,6 +9,7 @@ import type { StoredBody } from '../actors/ports.ts';
 import type { BodyPointer } from '../actors/rows.ts';
 import { assert } from '../base/assert.ts';
 import { readFully } from './files.ts';
+import { fieldValue } from './header-lines.ts';
 import { warcPaths } from './warc-names.ts';
 import {
   entryPosition,
@@ -50,11 +51,15 @@ export class BodyReader {
   }
 
   /**
-   * The stored answer a pointer names.
+   * The stored answer a pointer names, or the document that a browser made of one.
    * @returns undefined when the file is not here, the record is not whole, or it is no response (a revisit holds no body)
    */
   read(pointer: BodyPointer): StoredBody | undefined {
     const stored = this.readRecord(pointer);
+    if (stored?.type === 'conversion') {
+      const type = fieldValue(stored.warcHeaders, 'content-type') ?? '';
+      return { status: 200, headers: ['Content-Type', type], body: stored.body };
+    }
     if (stored === undefined || stored.type !== 'response') return undefined;
     return { status: stored.httpStatus, headers: stored.httpHeaders, body: stored.body };
   }

@@ -137,6 +137,10 @@ export class CheckpointClient implements CheckpointPort, StateReader {
     return this.#options.reader.page(hostKey, partition, urlKey);
   }
 
+  rendered(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): PageRow | undefined {
+    return this.#options.reader.rendered(hostKey, partition, urlKey);
+  }
+
   *denied(hostKey: HostKey, partition: PartitionIndex): Generator<DeniedCheckpoint> {
     const pending = this.#pending.denied(hostKey);
     for (const denied of this.#options.reader.denied(hostKey, partition)) {

@@ -9,12 +9,14 @@ import { FAILURE_TABLE } from '../domain/failure.ts';
 import type { VisitState } from '../domain/recrawl.ts';
 import { ByteDamage, ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
+import { readRenderFacts, writeRenderFacts } from './render-codec.ts';
 
 const POINTER_BIT = 1;
 const DUPLICATE_BIT = 2;
 const VISIT_BIT = 4;
 const SIMHASH_BIT = 8;
 const NEAR_BIT = 16;
+const RENDER_BIT = 32;
 const SIMHASH_BYTES = 8;
 const FLAGS_AT = 0;
 const FILE_AT = 1;
@@ -27,7 +29,8 @@ export function writePageRow(writer: ByteWriter, row: PageRow): void {
     (row.pointer === undefined ? 0 : POINTER_BIT) |
       (row.visit === undefined ? 0 : VISIT_BIT) |
       (row.simhash === undefined ? 0 : SIMHASH_BIT) |
-      (row.nearDuplicateOf === undefined ? 0 : NEAR_BIT),
+      (row.nearDuplicateOf === undefined ? 0 : NEAR_BIT) |
+      (row.render === undefined ? 0 : RENDER_BIT),
   );
   writer.u32(row.pointer?.file ?? 0);
   writer.u32(row.pointer?.record ?? 0);
@@ -46,6 +49,7 @@ export function writePageRow(writer: ByteWriter, row: PageRow): void {
   if (row.visit !== undefined) writeVisit(writer, row.visit);
   if (row.simhash !== undefined) writer.raw(Buffer.from(row.simhash, 'hex'));
   if (row.nearDuplicateOf !== undefined) writer.text(row.nearDuplicateOf);
+  if (row.render !== undefined) writeRenderFacts(writer, row.render);
 }
 
 function writeVisit(writer: ByteWriter, visit: VisitState): void {
@@ -118,6 +122,7 @@ export function decodePageRow(value: Uint8Array): PageRow {
   const simhash =
     (flags & SIMHASH_BIT) === 0 ? undefined : reader.raw(SIMHASH_BYTES).toString('hex');
   const nearDuplicateOf = (flags & NEAR_BIT) === 0 ? undefined : reader.text();
+  const render = (flags & RENDER_BIT) === 0 ? undefined : readRenderFacts(reader);
   const duplicateOf = (flags & DUPLICATE_BIT) === 0 ? undefined : reader.text();
   reader.end();
   return {
@@ -138,6 +143,7 @@ export function decodePageRow(value: Uint8Array): PageRow {
     visit,
     simhash,
     nearDuplicateOf,
+    render,
   };
 }
 

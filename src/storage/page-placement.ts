@@ -5,7 +5,7 @@
 // but for relative ones below another folder, which is how an endless tree is made. One on another host is: there all of its relative links
 // are other pages, and the stub at the root of a whole site may be the stub of many.
 
-import type { PageReceipt } from '../actors/ports.ts';
+import type { PageReceipt, ParsePurpose } from '../actors/ports.ts';
 import { wallMs } from '../base/units.ts';
 import type { DedupeFacts, PackedPage, PlacedPage } from './batch-codec.ts';
 import type { PackedEvent } from './feed-log.ts';
@@ -52,15 +52,15 @@ export class PagePlacement {
 
   /** Puts page, digest and unparsed rows; inside the commit's transaction. */
   putRows(): void {
-    const { pages, digests, unparsed } = this.#tables;
+    const { pages, digests, unparsed, renders } = this.#tables;
     for (const { placed, row } of this.#rows()) {
       const { page, pointer, unparsedId } = placed;
       const key = page.key as Buffer;
-      pages.putSync(key, row);
+      (page.rendered ? renders : pages).putSync(key, row);
       if (unparsedId === 0 || pointer === undefined) continue;
       const { partition, hostKey } = hostOfKey(key);
       const { url, depth, hops } = page;
-      const purpose = page.sitemap ? ('sitemap' as const) : ('page' as const);
+      const purpose = purposeOf(page);
       const waiting = { hostKey, urlKey: urlOfKey(key), url, depth, hops, purpose, pointer };
       unparsed.putSync(idKey(unparsedId), encodeUnparsed(waiting, partition));
     }
@@ -127,7 +127,7 @@ export class PagePlacement {
     const same = facts.payloadDigest === first.payloadDigest;
     this.#archive.append(same ? frameRevisit(page, facts, first) : (response as Buffer));
     for (const member of others) this.#archive.append(member);
-    const isParsed = page.parse && originOf(page.url) !== originOf(first.url);
+    const isParsed = page.parse && (page.parseCopy || originOf(page.url) !== originOf(first.url));
     const unparsedId = isParsed && page.key !== undefined ? this.#nextUnparsedId++ : 0;
     return { page, pointer: first.pointer, duplicateOf: first.url, unparsedId };
   }
@@ -146,6 +146,11 @@ export class PagePlacement {
       },
     });
   }
+}
+
+function purposeOf({ sitemap, rendered }: PackedPage): ParsePurpose {
+  if (rendered) return 'rendered';
+  return sitemap ? 'sitemap' : 'page';
 }
 
 /** Scheme, host and port of a URL that was fetched. */

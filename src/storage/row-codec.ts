@@ -2,7 +2,7 @@
 // touched; only robots rules, whose shape the parser owns, go through msgpackr. Pages have their own file, page-codec.ts.
 
 import { Packr } from 'msgpackr';
-import type { UnparsedPage } from '../actors/ports.ts';
+import type { ParsePurpose, UnparsedPage } from '../actors/ports.ts';
 import {
   type BodyPointer,
   cursorsOf,
@@ -19,6 +19,7 @@ import { hostKey, partitionIndex, urlKey, wallMs } from '../base/units.ts';
 import { ByteDamage, ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { readHostWorth, writeHostWorth } from './host-worth-codec.ts';
+import { readRenderMemory, writeRenderMemory } from './render-codec.ts';
 
 const packr = new Packr({ useRecords: false, structuredClone: true });
 
@@ -48,7 +49,10 @@ export function encodeHostRow(row: HostRow): Buffer {
   if (parked === undefined && due === undefined && worth === undefined) return writer.view();
   writeCursors(writer, cursorsOf(row, PARKED));
   writeCursors(writer, cursorsOf(row, FRESHNESS));
-  if (worth !== undefined) writeHostWorth(writer, worth);
+  if (worth === undefined) return writer.view();
+  writeHostWorth(writer, worth);
+  // What follows is found by its place: it stands behind a worth only, which every host has that was ever awake.
+  if (row.renders !== undefined) writeRenderMemory(writer, row.renders);
   return writer.view();
 }
 
@@ -97,6 +101,7 @@ export function decodeHostRow(value: Uint8Array, partition: PartitionIndex): Hos
   const parked = isWhole ? usedCursors(readCursors(reader)) : undefined;
   const due = isWhole ? usedCursors(readCursors(reader)) : undefined;
   const worth = reader.left > 0 ? readHostWorth(reader) : undefined;
+  const renders = reader.left > 0 ? readRenderMemory(reader) : undefined;
   reader.end();
   return {
     host,
@@ -109,6 +114,7 @@ export function decodeHostRow(value: Uint8Array, partition: PartitionIndex): Hos
     parked,
     due,
     worth,
+    renders,
   };
 }
 
@@ -170,6 +176,9 @@ function unpackRules(packed: Uint8Array): unknown {
   }
 }
 
+/** By their numbers on disk; purposes are only added. */
+const PARSE_PURPOSES: readonly ParsePurpose[] = ['page', 'sitemap', 'rendered'];
+
 /** The value of an unparsed row; the id is in its key. */
 export function encodeUnparsed(page: Omit<UnparsedPage, 'unparsedId'>, partition: number): Buffer {
   const writer = new ByteWriter(160);
@@ -178,7 +187,7 @@ export function encodeUnparsed(page: Omit<UnparsedPage, 'unparsedId'>, partition
   writer.u64(page.urlKey);
   writer.varint(page.depth);
   writer.varint(page.hops);
-  writer.u8(page.purpose === 'sitemap' ? 1 : 0);
+  writer.u8(PARSE_PURPOSES.indexOf(page.purpose));
   writePointer(writer, page.pointer);
   writer.text(page.url);
   return writer.view();
@@ -195,7 +204,8 @@ export function decodeUnparsed(
   const url = urlKey(reader.u64());
   const depth = reader.varint();
   const hops = reader.varint();
-  const purpose = reader.u8() === 1 ? 'sitemap' : 'page';
+  const purpose = PARSE_PURPOSES[reader.u8()];
+  if (purpose === undefined) throw new ByteDamage('unknown purpose of a body');
   const pointer = readPointer(reader);
   const text = reader.text();
   reader.end();

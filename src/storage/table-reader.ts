@@ -97,6 +97,13 @@ export class TableReader {
     return value && decoding('page row', () => decodePageRow(value));
   }
 
+  /** What a browser made of a page; a store of an older version has no such table, and is opened without it where it may not be written. */
+  rendered(hostKey: HostKey, partition: PartitionIndex, urlKey: UrlKey): PageRow | undefined {
+    const table: Tables['renders'] | undefined = this.#tables.renders;
+    const value = table?.get(urlRowKey(partition, hostKey, urlKey));
+    return value && decoding('row of a rendering', () => decodePageRow(value));
+  }
+
   /** Where a body was stored first; the digest is hexadecimal as in a page row. */
   firstCopy(contentDigest: string): DigestRow | undefined {
     if (contentDigest === '') return undefined;

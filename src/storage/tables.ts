@@ -24,7 +24,7 @@ export type Table = Database<Buffer, Buffer>;
 export const BATCH_TABLES = ['hosts', 'robots', 'chunks', 'pages', 'denied', 'outbox'] as const;
 export type BatchTable = (typeof BATCH_TABLES)[number];
 
-const OTHER_TABLES = ['meta', 'digests', 'unparsed', 'counters', 'due'] as const;
+const OTHER_TABLES = ['meta', 'digests', 'unparsed', 'counters', 'due', 'renders'] as const;
 type TableName = BatchTable | (typeof OTHER_TABLES)[number];
 
 /** The open environment. Keys: see keys.ts; digests: 20 bytes SHA-1; unparsed: id; due: due-table.ts; counters and meta: a name in UTF-8. */

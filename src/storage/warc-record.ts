@@ -178,6 +178,27 @@ export function revisitRecord(input: RevisitInput): RecordParts {
   return recordParts(start + fields, [encodeHttpHead(input.response, undefined)]);
 }
 
+/**
+ * A conversion record (WARC 1.1 §6.8): the document that a browser made of a stored page.
+ * @param input `response.payload` the document; `refersTo` the id of the record it was made from, or of the first with the same content
+ */
+export function conversionRecord(
+  input: RecordOrigin & {
+    readonly response: FetchResponse;
+    readonly refersTo: string | undefined;
+  },
+): { readonly record: RecordParts; readonly contentDigest: string } {
+  const { payload, truncated } = input.response;
+  const hash = sha1(payload);
+  const fields =
+    (input.refersTo === undefined ? '' : `WARC-Refers-To: ${input.refersTo}\r\n`) +
+    `WARC-Payload-Digest: ${labelledDigest(hash)}\r\n` +
+    (truncated === undefined ? '' : `WARC-Truncated: ${truncated}\r\n`) +
+    'Content-Type: text/html; charset=utf-8\r\n';
+  const record = recordParts(recordStart('conversion', newRecordId(), input) + fields, [payload]);
+  return { record, contentDigest: hash.toString('hex') };
+}
+
 /** `revisitRecord` as a gzip member. */
 export function buildRevisitMember(input: RevisitInput): Uint8Array {
   return gzipStored(revisitRecord(input));

@@ -69,6 +69,8 @@ export function lendServices(
       reviewMsMax: 7 * 86_400_000,
       recrawl: RECRAWL,
       freshnessShare: 20,
+      renderShare: 30,
+      renders: false,
     },
     residency: { entries: 0, visits: 0, waiting: 0 },
     reader: new StagedReader(stage, readerOf(denied)),
@@ -109,6 +111,7 @@ export function lendServices(
     hostOf: (url) => new URL(url).hostname,
     askRobots: () => 1,
     answerRobots: () => {},
+    answerResource: () => {},
     robotsRead: () => {},
   };
   const host = 'site.test';

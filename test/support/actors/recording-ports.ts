@@ -49,6 +49,7 @@ export function readerOf(denied: readonly DeniedCheckpoint[] = []): StateReader 
     robots: () => [],
     chunk: () => undefined,
     page: () => undefined,
+    rendered: () => undefined,
     denied: () => denied,
     isDenied: (_host, _partition, urlKey) => denied.some(({ entry }) => entry.urlKey === urlKey),
     hostsWithWork: () => [],

@@ -237,7 +237,8 @@ export class SimDisk {
     const isWaiting = leads && page.parse && pointer !== undefined;
     const unparsedId = isWaiting ? this.#nextUnparsedId++ : 0;
     if (isWaiting && pointer !== undefined) {
-      const { hostKey, partition, urlKey, url, depth, hops, purpose } = page;
+      const { hostKey, partition, urlKey, url, depth, hops } = page;
+      const purpose = page.purpose === 'sitemap' ? 'sitemap' : 'page';
       const waiting = { unparsedId, hostKey, partition, urlKey, url, depth, hops, pointer };
       this.unparsed.set(unparsedId, { ...waiting, purpose });
     }

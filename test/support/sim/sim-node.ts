@@ -242,6 +242,8 @@ export class SimNode {
         reviewMsMax: 4 * plan.reviewMs,
         recrawl: SIM_RECRAWL,
         freshnessShare: plan.freshnessShare,
+        renderShare: 30,
+        renders: false,
       },
       gapPolicyOf: () => gap,
       urlsOf: () => plan.hostUrls,

@@ -262,6 +262,11 @@ export class SimStorageClient implements CheckpointPort, StateReader {
     return rows.get(best);
   }
 
+  /** Nothing is rendered in the simulated crawl. */
+  rendered(): undefined {
+    return undefined;
+  }
+
   page(_hostKey: HostKey, _partition: PartitionIndex, urlKey: UrlKey): PageRow | undefined {
     // What a batch under way makes of a page is known when it is committed; until then it is not to be had, as behind the stage.
     const isUnderWay = this.#pending.some(({ pages }) =>

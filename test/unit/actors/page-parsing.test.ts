@@ -19,6 +19,7 @@ import {
 } from '../../../src/actors/parse-choice.ts';
 import { type PageToParse, ParseStage } from '../../../src/actors/parse-stage.ts';
 import type { CheckpointBatch, GuardedParseOutcome } from '../../../src/actors/ports.ts';
+import { RenderDesk } from '../../../src/actors/render-desk.ts';
 import type { PageRow } from '../../../src/actors/rows.ts';
 import { hostKey, partitionIndex, urlKey } from '../../../src/base/units.ts';
 import { type BaseUrl, parseBase } from '../../../src/domain/base-url.ts';
@@ -78,9 +79,15 @@ class Bench {
         reader: { page: (_host, _partition, key) => ({ ...ROW, url: `http://h.test/${key}` }) },
         partitionOf: () => PLACE.partition,
       }),
+      desk: new RenderDesk({
+        ...{ shard: 0, shards: 1, productToken: 'hostler', port: undefined, stage: this.stage },
+        ...{ waiting: this.waiting, exchange, router: router as LinkRouter },
+        reader: { page: () => ROW, host: () => undefined, rendered: () => undefined },
+        toSelf: () => {},
+      }),
       productToken: 'hostler',
       ports: {
-        reader: { page: () => ROW, body: () => undefined },
+        reader: { page: () => ROW, body: () => undefined, rendered: () => undefined },
         router,
         markParsing: (key) => this.marks.push(key),
         crashesOf: (key) => crashes.get(key) ?? 0,

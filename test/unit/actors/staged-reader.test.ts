@@ -125,6 +125,7 @@ function diskReader(): StateReader {
     robots: () => [],
     chunk: () => undefined,
     page: () => undefined,
+    rendered: () => undefined,
     denied: () => [deniedOf('old')],
     isDenied: (_host, _partition, key) => key === entryOf('old').urlKey,
     hostsWithWork: () => [],
