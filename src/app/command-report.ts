@@ -64,6 +64,7 @@ export function surveyText(survey: CrawlSurvey): string {
     ['skipped', listed(survey.skipped)],
     ['given up', listed(survey.failures)],
     ['tried again', listed(survey.retries)],
+    ['rendered', listed(survey.render)],
     [
       'duplicates',
       `exact ${grouped(duplicates.exact)} · near ${grouped(duplicates.near)} · soft 404 ${grouped(survey.soft404)}`,

@@ -3,7 +3,10 @@
 
 import { PARKED } from '../actors/rows.ts';
 import { CrawlError } from '../base/errors.ts';
+import { hostKey, urlKey } from '../base/units.ts';
+import type { RenderReason } from '../domain/render-need.ts';
 import type { CommandInput } from './command.ts';
+import { needOf, renderingRows } from './explain-rendering.ts';
 import { yieldText } from './explain-repeats.ts';
 import { explainUrl, type WhyAnswer, type WhyHost, type WhyTrace } from './explain-url.ts';
 import { readingCrawl } from './read-crawl.ts';
@@ -16,18 +19,31 @@ export async function commandWhy({ words, config }: CommandInput): Promise<numbe
       remedy: 'See node cluster.js why --help.',
     });
   }
-  const answer = await readingCrawl(config, (reading) => explainUrl(reading, url, Date.now()));
-  process.stdout.write(config.json ? `${JSON.stringify(answer)}\n` : whyText(answer));
+  const { answer, need } = await readingCrawl(config, async (reading) => {
+    const explained = explainUrl(reading, url, Date.now());
+    const { trace } = explained;
+    if (trace === undefined) return { answer: explained, need: undefined };
+    const keys = {
+      hostKey: hostKey(BigInt(`0x${trace.hostKey}`)),
+      urlKey: urlKey(BigInt(`0x${trace.urlKey}`)),
+    };
+    return { answer: explained, need: await needOf(reading.store, keys, trace.page) };
+  });
+  const text = config.json
+    ? `${JSON.stringify({ ...answer, browser: need })}\n`
+    : whyText(answer, need);
+  process.stdout.write(text);
   return 0;
 }
 
 /** The trace as a person reads it. */
-export function whyText({ answer, trace }: WhyAnswer): string {
+export function whyText({ answer, trace }: WhyAnswer, need?: RenderReason | 'none'): string {
   if (trace === undefined) return `${answer}\n`;
   const rows = [
     ...identityRows(trace),
     ...ruleRows(trace),
     ...stateRows(trace),
+    ...renderingRows(trace.rendering, need),
     ...trace.attempts.map((entry): Row => {
       const result = entry.failure ?? `status ${entry.status}`;
       const tookMs = (entry.endedAt - entry.startedAt).toFixed(0);

@@ -28,6 +28,8 @@ export interface CrawlReport {
   /** Visits of pages beyond the first, by how each ended: changed, unchanged, gone, failed, new; and those put off or made sooner. */
   readonly visits: Readonly<Record<string, number>>;
   readonly status: Readonly<Record<string, number>>;
+  /** Pages in the browser, by what became of them (docs/RENDERING.md). */
+  readonly render: Readonly<Record<string, number>>;
   /** Hosts that were asked for anything. */
   readonly hosts: number;
   /** Hosts that still have URLs and wait for robots, DNS or the end of a back-off; the next run goes on with them. */
@@ -67,6 +69,7 @@ export function crawlReport(counters: ReadonlyMap<string, number>, run: RunFigur
     failures: withPrefix(counters, 'failures.'),
     status: withPrefix(counters, 'status.'),
     visits: withPrefix(counters, 'visits.'),
+    render: withPrefix(counters, 'render.'),
     hosts: count('hosts'),
     hostsWaiting: run.hostsWaiting,
     cpuSeconds: Math.round(run.cpuSeconds * 1_000) / 1_000,

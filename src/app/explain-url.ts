@@ -18,6 +18,7 @@ import type { ScopeRefusal } from '../domain/scope.ts';
 import type { Trap } from '../domain/traps.ts';
 import { optOutOf, type WhyOptOut } from './explain-opt-out.ts';
 import { parkingOf, type WhyParking } from './explain-parking.ts';
+import { renderingOf, type WhyRendering } from './explain-rendering.ts';
 import { repeatsOf, type WhyRepeats } from './explain-repeats.ts';
 import { findEntry, type QueuePlace } from './find-entry.ts';
 import { HostSettings } from './host-settings.ts';
@@ -72,6 +73,8 @@ export interface WhyTrace {
   readonly page: WhyPage | undefined;
   /** What its host repeats; undefined while nothing of the host is stored. */
   readonly repeats: WhyRepeats | undefined;
+  /** Undefined while no page of the host was rendered. */
+  readonly rendering: WhyRendering | undefined;
   /** Its requests in the searched part of the audit log, oldest first, the last fifty. */
   readonly attempts: readonly AuditEntry[];
   readonly hostState: WhyHost | undefined;
@@ -154,6 +157,7 @@ export function explainUrl(reading: CrawlReading, url: string, nowMs: number): W
     parking: isParked ? parkingOf(config, row, request, year) : undefined,
     page,
     repeats: row === undefined ? undefined : repeatsOf(row, request, page),
+    rendering: renderingOf(store, keys),
     attempts: attemptsOf(reading, judge, { canonical, host }),
     hostState: row === undefined ? undefined : hostStateOf(reading, row),
   };

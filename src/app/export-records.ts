@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { PageRow, RenderFacts } from '../actors/rows.ts';
 import type { UrlKey } from '../base/units.ts';
 import type { AnchoredPage } from '../parsers/anchored-entry.ts';
 import { encodeLine, indexWarc, lookUpCdxj, mergeCdxj } from '../storage/cdxj.ts';
@@ -44,6 +45,9 @@ export interface PageRecord {
   readonly truncated?: string;
   readonly etag?: string;
   readonly lastModified?: string;
+  /** What a browser made of it, if it was rendered: as for the page itself, and how it went. */
+  readonly rendered?: RenderFacts &
+    Pick<PageRecord, 'contentHash' | 'bodyKey' | 'bodyBytes' | 'warc'>;
 }
 
 /** Writes all page records, in the order of partition, host and URL key. */
@@ -58,8 +62,6 @@ export async function exportPages({ store }: CrawlReading, output: LineOutput): 
 
 function pageRecord(store: ReadStore, page: PageAt, unparsed: ReadonlySet<UrlKey>): PageRecord {
   const { row, urlKey } = page;
-  const { pointer } = row;
-  const place = pointer === undefined ? undefined : store.place(pointer);
   const optional = {
     failure: row.failure,
     duplicateOf: row.duplicateOf,
@@ -69,6 +71,7 @@ function pageRecord(store: ReadStore, page: PageAt, unparsed: ReadonlySet<UrlKey
     truncated: row.truncated,
     etag: row.etag,
     lastModified: row.lastModified,
+    rendered: renderedRecord(store, page),
   };
   return {
     url: row.url,
@@ -76,16 +79,32 @@ function pageRecord(store: ReadStore, page: PageAt, unparsed: ReadonlySet<UrlKey
     status: row.status,
     depth: row.depth,
     contentType: row.contentType,
-    contentHash: row.contentDigest === '' ? null : `sha1:${row.contentDigest}`,
-    bodyKey: pointer === undefined ? null : `${pointer.file}:${pointer.record}`,
-    bodyBytes: row.bodyBytes,
+    ...bodyRecord(store, row),
     parsed: isParsed(store, page) && !unparsed.has(urlKey),
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
+  };
+}
+
+/** Where a body lies, and which it is. */
+function bodyRecord(
+  store: ReadStore,
+  { pointer, contentDigest, bodyBytes }: PageRow,
+): Pick<PageRecord, 'contentHash' | 'bodyKey' | 'bodyBytes' | 'warc'> {
+  const place = pointer === undefined ? undefined : store.place(pointer);
+  return {
+    contentHash: contentDigest === '' ? null : `sha1:${contentDigest}`,
+    bodyKey: pointer === undefined ? null : `${pointer.file}:${pointer.record}`,
+    bodyBytes,
     warc:
       place === undefined || pointer === undefined
         ? null
         : { file: place.name, offset: place.offset, record: pointer.record },
-    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
   };
+}
+
+function renderedRecord(store: ReadStore, page: PageAt): PageRecord['rendered'] {
+  const row = store.rows.rendered(page.hostKey, page.partition, page.urlKey);
+  return row?.render === undefined ? undefined : { ...row.render, ...bodyRecord(store, row) };
 }
 
 /** The digest row of a body says whether the links of its first copy were to be followed. */

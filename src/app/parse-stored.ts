@@ -80,7 +80,10 @@ export async function* parseStored<Parsed extends GuardedPage = GuardedPage>(
   }
 }
 
-/** Pages of a selection that have links to find: stored bodies of status 200, whole or cut. */
+/**
+ * Pages of a selection that have links to find: stored bodies of status 200, whole or cut; after a page that was rendered comes the document
+ * that the browser made of it, under the same keys.
+ */
 export function* selectPages(
   { store, hasher }: CrawlReading,
   selection: PageSelection,
@@ -92,12 +95,15 @@ export function* selectPages(
     for (const page of portion) {
       if (count >= limit) return;
       if (page.row.status !== 200 || page.row.pointer === undefined) continue;
-      if (!duplicates && page.row.duplicateOf !== undefined) continue;
       if (hostKey !== undefined && page.hostKey !== hostKey) continue;
       if (urlPrefix !== undefined && !page.row.url.startsWith(urlPrefix)) continue;
       if (pattern !== undefined && !pattern.test(page.row.url)) continue;
-      count += 1;
-      yield page;
+      if (duplicates || page.row.duplicateOf === undefined) {
+        count += 1;
+        yield page;
+      }
+      const rendered = store.rows.rendered(page.hostKey, page.partition, page.urlKey);
+      if (rendered?.pointer !== undefined) yield { ...page, row: rendered };
     }
   }
 }

@@ -40,6 +40,8 @@ export async function overviewOf(operated: OperatedCrawl): Promise<CrawlOverview
     failures: withPrefix(counters, 'failures.'),
     retries: withPrefix(counters, 'retries.'),
     skipped: withPrefix(counters, 'skipped.'),
+    render: withPrefix(counters, 'render.'),
+    rendering: news.reduce((total, { status }) => total + status.rendering, 0),
     responseMs: responsesOf(news),
     queuedByBand: [
       waitingIn(count('queued.0')),

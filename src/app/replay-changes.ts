@@ -32,6 +32,7 @@ type FactName = (typeof FACTS)[number];
 /** A line of `--out`, of this version or an earlier one. */
 interface EarlierPage {
   readonly url?: string;
+  readonly rendered?: boolean;
   readonly outcome?: string;
   readonly page?: Partial<Record<FactName, unknown>> & { readonly links?: readonly EarlierLink[] };
 }
@@ -54,9 +55,9 @@ export class EarlierReplay {
     this.#path = path;
     let at = 0;
     for (const line of LineFile.linesFrom(path, '')) {
-      const { url } = this.#parse(Buffer.from(line, 'latin1'));
+      const { url, rendered } = this.#parse(Buffer.from(line, 'latin1'));
       if (url === undefined) throw notOutput(path, 'is no output of replay');
-      this.#lines.set(url, { at, bytes: line.length });
+      this.#lines.set(lineName(url, rendered), { at, bytes: line.length });
       at += line.length + 1;
     }
     this.#fd = openSync(path, 'r');
@@ -64,7 +65,7 @@ export class EarlierReplay {
 
   /** @returns undefined when nothing changed, or the earlier replay did not have the page */
   changesOf(page: ReplayedPage): PageChanges | undefined {
-    const line = this.#lines.get(page.url);
+    const line = this.#lines.get(lineName(page.url, page.rendered));
     if (line === undefined) return undefined;
     const bytes = Buffer.alloc(line.bytes);
     readFully(this.#fd, bytes, line.at);
@@ -82,6 +83,11 @@ export class EarlierReplay {
       throw notOutput(this.#path, 'is no output of replay');
     }
   }
+}
+
+/** A page and the document that a browser made of it have one URL. */
+function lineName(url: string, rendered: boolean | undefined): string {
+  return rendered === true ? `${url} rendered` : url;
 }
 
 function changesBetween(before: EarlierPage, after: EarlierPage): PageChanges | undefined {

@@ -38,7 +38,11 @@ export interface ReplaySummary {
 }
 
 /** One page as `--out` has it. */
-export type ReplayedPage = { readonly changes?: PageChanges } & (
+export type ReplayedPage = {
+  readonly changes?: PageChanges;
+  /** True for the document that a browser made of the page. */
+  readonly rendered?: true;
+} & (
   | ({ readonly url: string; readonly outcome: 'ok'; readonly newLinks: readonly string[] } & {
       readonly page: GuardedPage;
     })
@@ -73,7 +77,9 @@ export class ReplayTally {
 
   /** Takes one result in. @returns it as `--out` has it */
   add(result: StoredPageResult): ReplayedPage {
-    const replayed = this.#count(result);
+    const counted = this.#count(result);
+    const isRendered = result.page.row.render !== undefined;
+    const replayed: ReplayedPage = isRendered ? { ...counted, rendered: true } : counted;
     const changes = this.#earlier?.changesOf(replayed);
     if (changes === undefined) return replayed;
     this.#changed.pages += 1;

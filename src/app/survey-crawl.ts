@@ -59,6 +59,8 @@ export interface CrawlSurvey {
   readonly skipped: Readonly<Record<string, number>>;
   readonly failures: Readonly<Record<string, number>>;
   readonly retries: Readonly<Record<string, number>>;
+  /** Pages in the browser, by what became of them. */
+  readonly render: Readonly<Record<string, number>>;
   readonly duplicates: { readonly exact: number; readonly near: number };
   /** Pages that their host shows under unrelated paths; exact and near ones are among them. */
   readonly soft404: number;
@@ -104,6 +106,7 @@ export function surveyCrawl(reading: CrawlReading, nowMs: number): CrawlSurvey {
     skipped: prefixed('skipped.'),
     failures: prefixed('failures.'),
     retries: prefixed('retries.'),
+    render: prefixed('render.'),
     duplicates: { exact: count('duplicates.exact'), near: count('duplicates.near') },
     soft404: count('pages.soft-404'),
     traps: { skipped: count('skipped.trap'), suspects: count('links.suspect') },

@@ -4,6 +4,7 @@ import { PARKED } from '../actors/rows.ts';
 import type { VisitState } from '../domain/recrawl.ts';
 import type { Decision, UrlReport } from '../ops/reports.ts';
 import { parkingText } from './explain-parking.ts';
+import { renderingRows } from './explain-rendering.ts';
 import type { WhyAnswer, WhyPage, WhyTrace } from './explain-url.ts';
 import { fetchLine, type LiveHost, waitsOf } from './host-report.ts';
 
@@ -32,6 +33,7 @@ function decisionsOf(trace: WhyTrace): Decision[] {
     ...ruleDecisions(trace),
     ...queueDecisions(trace),
     ...(trace.page === undefined ? [] : pageDecisions(trace.page)),
+    ...renderingRows(trace.rendering, undefined).map(([what, result]) => step(11, what, result, '')),
   ];
 }
 

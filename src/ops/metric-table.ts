@@ -4,6 +4,7 @@
 // order of a URL's life. Label values come from fixed lists or are shard numbers: a web of any kind
 // adds no series.
 
+import { RENDER_FAILURES } from '../actors/render-port.ts';
 import type { FailureKind } from '../domain/failure.ts';
 import { FAILURE_TABLE } from '../domain/failure.ts';
 import type { CrawlOverview, ShardOverview } from './overview.ts';
@@ -33,6 +34,8 @@ const SKIP_REASONS = [
   ...['depth', 'robots', 'trap', 'budget', 'frontier', 'twin'],
 ];
 const FAILURE_KINDS = Object.keys(FAILURE_TABLE) as FailureKind[];
+/** Why pages that seemed to need a browser got none: src/actors/render-desk.ts. */
+const RENDER_PASSES = ['no-gain', 'full', 'unavailable'];
 const STATES = ['starting', 'running', 'paused', 'draining', 'stopping'];
 const BANDS = ['q1', 'q2', 'q3'];
 
@@ -153,6 +156,21 @@ export const METRICS: readonly Metric[] = [
     (o) => o.storage.diskFreeBytes,
   ),
   byShard('gauge', '11_parse_backlog_pages', 'Pages waiting to be parsed.', (s) => s.parseBacklog),
+  gauge('11_render_waiting_pages', 'Pages waiting for the browser or in it.', (o) => o.rendering),
+  counter('11_render_pages_total', 'Pages rendered.', (o) => o.render.pages ?? 0),
+  counter('11_render_gained_total', 'Renderings that showed more.', (o) => o.render.gained ?? 0),
+  counter('11_render_requests_total', 'Requests of rendered pages.', (o) => o.render.requests ?? 0),
+  counter(
+    '11_render_seconds_total',
+    'Time of pages in the browser.',
+    (o) => (o.render.ms ?? 0) / 1e3,
+  ),
+  labelled('counter', '11_render_failures_total', 'Failed renderings, by kind.', 'kind', (o) =>
+    RENDER_FAILURES.map((label) => ({ label, value: o.render[`failed.${label}`] ?? 0 })),
+  ),
+  labelled('counter', '11_render_passed_total', 'Pages not rendered, by why.', 'reason', (o) =>
+    RENDER_PASSES.map((label) => ({ label, value: o.render[`passed.${label}`] ?? 0 })),
+  ),
   byShard(
     'gauge',
     '12_outlinks_waiting_urls',

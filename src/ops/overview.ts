@@ -94,6 +94,10 @@ export interface CrawlOverview {
   readonly retries: Readonly<Record<string, number>>;
   /** URLs not taken up, by reason. */
   readonly skipped: Readonly<Record<string, number>>;
+  /** Pages in the browser, by what became of them (docs/RENDERING.md). */
+  readonly render: Readonly<Record<string, number>>;
+  /** Pages that wait for the browser or are with it. */
+  readonly rendering: number;
   /** Time to the first byte of this process's requests; undefined when it is not measured. */
   readonly responseMs: DurationHistogram | undefined;
   /** URLs waiting in back queues. */

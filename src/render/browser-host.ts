@@ -33,6 +33,8 @@ function argumentsFor(memoryBytes: number, mark: string): string[] {
     `--proxy-server=${NOWHERE}`,
     '--proxy-bypass-list=<-loopback>',
     '--host-resolver-rules=MAP * ~NOTFOUND',
+    // Two names of one switch, of newer and older versions: without it STUN goes out by UDP, past proxy and interception.
+    '--webrtc-ip-handling-policy=disable_non_proxied_udp',
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
     '--disable-quic',
     '--dns-prefetch-disable',

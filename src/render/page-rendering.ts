@@ -189,6 +189,8 @@ export class PageRendering {
         return;
       case 'moved':
         this.#movedTo ??= otherUrl(url, this.#job.url);
+        // The page has said what it has to say; its own loading may end with this.
+        this.#isLoaded = true;
         // An answer without content leaves the document where it is.
         await route.fulfill({ status: 204, headers: {}, body: '' });
         return;
@@ -272,7 +274,7 @@ export class PageRendering {
   #failed(error: unknown): RenderOutcome {
     const elapsedMs = performance.now() - this.#startedMs;
     const [detail = ''] = String(error).slice(0, 200).split('\n');
-    const isGrown = this.#means.hasGrown();
+    const isGrown = this.#isCrashed && this.#means.hasGrown();
     const isTimeout = error instanceof TooLate || this.#cut === 'time';
     const failure = isGrown
       ? 'out-of-memory'

@@ -29,6 +29,8 @@ export function sampleOverview(seconds: number, startedAt = SAMPLE_STARTED_AT): 
     },
     failures: { timeout: seconds, 'connect-refused': 12, 'odd-kind': 5 },
     retries: { 'status-5xx': 2 * seconds, timeout: seconds },
+    render: { pages: seconds, gained: seconds, 'failed.timeout': 1 },
+    rendering: 2,
     skipped: { scope: 700 * seconds, robots: 30 * seconds, trap: 9, 'not-http': 44, novel: 2 },
     responseMs: {
       boundsMs: [10, 30, 100, 300, 1_000, 3_000, 10_000],
