@@ -95,6 +95,35 @@ export default defineConfig({
   // a guarantee for both. (--freshness-share)
   // freshnessShare: 20,
 
+  // ---- Rendering ----
+
+  // Pages that are read through a browser too (Chromium, with the npm package playwright-core):
+  // none, those that seem to need it, or all. (--render)
+  // render: 'off',
+
+  // Share of a host's requests for what its rendered pages ask for, while it has pages to fetch
+  // too; a guarantee for both. (--render-share)
+  // renderShare: 30,
+
+  // Pages in the browser at once; each takes some 100 MB while it is there.
+  // renderPagesMax: 2,
+
+  // Longest time of a page in the browser, waits for the pace of its hosts included; what it shows
+  // then is taken. In milliseconds.
+  // renderTimeMs: 60_000,
+
+  // Requests of one page that are let through (scripts and data; nothing else ever is).
+  // renderRequestsMax: 48,
+
+  // Bytes that all answers to one page may have together. In bytes.
+  // renderBytesMax: 16_777_216,
+
+  // Memory of one page in the browser; a page that takes more is ended. In bytes.
+  // renderMemoryBytes: 536_870_912,
+
+  // The Chromium to run. Default: chromium, chromium-browser or google-chrome on the PATH.
+  // browserPath: '/usr/bin/chromium',
+
   // ---- Politeness ----
 
   // Least time from the end of a request to a host to the start of the next; under 250 only with

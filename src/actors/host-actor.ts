@@ -6,7 +6,6 @@
 // the shard when it wants its next slot.
 
 import { assert, unreachable } from '../base/assert.ts';
-import type { MonotonicMs } from '../base/units.ts';
 import { monotonicMs, wallMs } from '../base/units.ts';
 import type { Actor, ActorContext } from '../runtime/actor.ts';
 import { HostAddresses } from './host-addresses.ts';
@@ -16,7 +15,7 @@ import { HostHandOver } from './host-hand-over.ts';
 import { hostInspection } from './host-inspection.ts';
 import { refusedPage } from './host-known.ts';
 import { HostLedger } from './host-ledger.ts';
-import type { HostPace, WaitReason } from './host-pace.ts';
+import type { HostPace, SlotWish } from './host-pace.ts';
 import { HostQueues } from './host-queues.ts';
 import { type HostRequest, HostRequests } from './host-requests.ts';
 import { HostResources } from './host-resources.ts';
@@ -34,13 +33,6 @@ import type { HostServices } from './services.ts';
 const PASSED_OVER_PER_TURN = 64;
 /** How soon a host that found the page allowance used up asks again, milliseconds. */
 const ALLOWANCE_RETRY_MS = 250;
-
-/** When a host wants its next slot, and what it would do with it. */
-interface SlotWish {
-  readonly atMs: MonotonicMs;
-  readonly band: Band;
-  readonly reason: WaitReason;
-}
 
 export class HostActor implements Actor<HostMessage> {
   readonly #services: HostServices;

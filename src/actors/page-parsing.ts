@@ -293,7 +293,7 @@ export class PageParsing {
 function toParseOf(
   page: PageCheckpoint,
   { unparsedId }: PageReceipt,
-  known: Pick<PageToParse, 'previousAt' | 'isCopy'>,
+  known: { readonly previousAt: PageToParse['previousAt']; readonly isCopy: boolean },
 ): PageToParse | undefined {
   if (unparsedId === 0 || page.response === undefined) return undefined;
   const { purpose, hostKey, urlKey, url, depth, hops } = page;
@@ -311,7 +311,8 @@ function toParseOf(
     status,
     headers,
     body,
-    ...known,
+    previousAt: known.previousAt,
+    isCopy: known.isCopy,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   cursorsOf,
   FRESHNESS,
   type HostCounts,
+  type HostRepeatsRow,
   type HostRow,
   hasWork,
   PARKED,
@@ -22,6 +23,8 @@ import { readHostWorth, writeHostWorth } from './host-worth-codec.ts';
 import { readRenderMemory, writeRenderMemory } from './render-codec.ts';
 
 const packr = new Packr({ useRecords: false, structuredClone: true });
+
+const NO_REPEATS: HostRepeatsRow = { soft404: [], twins: [] };
 
 const DECISIONS: readonly RobotsRow['decision'][] = ['rules', 'allow-all', 'disallow-all'];
 
@@ -50,9 +53,14 @@ export function encodeHostRow(row: HostRow): Buffer {
   writeCursors(writer, cursorsOf(row, PARKED));
   writeCursors(writer, cursorsOf(row, FRESHNESS));
   if (worth === undefined) return writer.view();
-  writeHostWorth(writer, worth);
-  // What follows is found by its place: it stands behind a worth only, which every host has that was ever awake.
-  if (row.renders !== undefined) writeRenderMemory(writer, row.renders);
+  const { renders } = row;
+  if (renders === undefined) {
+    writeHostWorth(writer, worth);
+    return writer.view();
+  }
+  // What follows is found by its place: behind a worth, which every host has that was ever awake, and behind what it repeats.
+  writeHostWorth(writer, { ...worth, repeats: worth.repeats ?? NO_REPEATS });
+  writeRenderMemory(writer, renders);
   return writer.view();
 }
 

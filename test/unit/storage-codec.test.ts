@@ -112,6 +112,12 @@ test('host, robots, unparsed, digest, chunk and denied rows survive a round trip
   deepStrictEqual(decodeHostRow(encodeHostRow(done), done.partition), done);
   const plain = { ...done, worth: { ...worth, repeats: undefined } };
   deepStrictEqual(decodeHostRow(encodeHostRow(plain), plain.partition), plain);
+  const rendered = { ...done, renders: { tried: 40, gained: 3, passed: 24 } };
+  deepStrictEqual(decodeHostRow(encodeHostRow(rendered), done.partition), rendered);
+  const silent = { ...plain, renders: rendered.renders };
+  const read = decodeHostRow(encodeHostRow(silent), done.partition);
+  deepStrictEqual(read.renders, rendered.renders, 'behind a worth without repeats');
+  deepStrictEqual(read.worth?.repeats, { soft404: [], twins: [] });
   ok(hostRowHasWork(encodeHostRow(done)), 'parked URLs are work');
   ok(!hostRowHasWork(encodeHostRow(hostRowOf(3, { head: 9, chunkEnd: 9, tail: 9 }))));
   for (const processAt of [ROBOTS.processAt, undefined]) {
@@ -172,6 +178,10 @@ test('placePage fills in pointer and duplicate without touching the rest', () =>
     },
     simhash: undefined,
     nearDuplicateOf: undefined,
+    render: {
+      ...{ reason: 'notice', outcome: 'cut-time', plainWords: 3, words: 700, links: 40 },
+      ...{ newLinks: 38, requests: 12, elapsedMs: 9_000 },
+    },
   };
   const pack = () => {
     const writer = new ByteWriter();

@@ -73,7 +73,7 @@ const CLEAN = [
 test('AuditProof proves a clean log and tells its figures', () => {
   const verdict = replay(CLEAN);
   strictEqual(verdict.proven, true);
-  deepStrictEqual(verdict.requests, { page: 3, robots: 2, sitemap: 0 });
+  deepStrictEqual(verdict.requests, { page: 3, robots: 2, sitemap: 0, resource: 0 });
   deepStrictEqual([verdict.hosts, verdict.runs, verdict.cleanShare], [2, 1, 1]);
   deepStrictEqual(verdict.tightest, { gapMs: 1_000, host: 'a.test', ordinal: 2 });
   strictEqual(verdict.leastSurplusMs, 0);
