@@ -33,7 +33,9 @@ function decisionsOf(trace: WhyTrace): Decision[] {
     ...ruleDecisions(trace),
     ...queueDecisions(trace),
     ...(trace.page === undefined ? [] : pageDecisions(trace.page)),
-    ...renderingRows(trace.rendering, undefined).map(([what, result]) => step(11, what, result, '')),
+    ...renderingRows(trace.rendering, undefined).map(([what, result]) =>
+      step(11, what, result, ''),
+    ),
   ];
 }
 
