@@ -261,12 +261,10 @@ export class CrawlProcess {
     await Promise.all(this.#shards.map(({ whenFinished }) => whenFinished));
     await Promise.all(alive().map(({ host }) => host.stop()));
     this.#watch.stop();
-    const crewStopped = this.#crew?.stop();
     await this.#filter.save();
     await this.storage.close();
     // A dead shard that still runs has nothing to write, and nobody to write to (DESIGN.md §3).
-    await Promise.all(this.#shards.map(({ host }) => host.terminate()));
-    await crewStopped;
+    await Promise.all([this.#crew?.stop(), ...this.#shards.map(({ host }) => host.terminate())]);
   }
 
   async #startShards(
