@@ -15,7 +15,7 @@ import { HostHandOver } from './host-hand-over.ts';
 import { hostInspection } from './host-inspection.ts';
 import { refusedPage } from './host-known.ts';
 import { HostLedger } from './host-ledger.ts';
-import type { HostPace, SlotWish } from './host-pace.ts';
+import type { HostPace } from './host-pace.ts';
 import { HostQueues } from './host-queues.ts';
 import { type HostRequest, HostRequests } from './host-requests.ts';
 import { HostResources } from './host-resources.ts';
@@ -28,6 +28,7 @@ import type { FetchOutcome, ResolveOutcome } from './ports.ts';
 import { RobotsDesk } from './robots-desk.ts';
 import type { Band, HostRow, QueueEntry } from './rows.ts';
 import type { HostServices } from './services.ts';
+import { reviewWish, type SlotWish } from './slot-wish.ts';
 
 /** Denied or forbidden entries that are passed over in one turn, so that no turn grows with the queue. */
 const PASSED_OVER_PER_TURN = 64;
@@ -355,7 +356,7 @@ export class HostActor implements Actor<HostMessage> {
     const head = this.#queues.peek();
     const urgent = this.#desk.errands.next() !== undefined;
     const isWanted = this.#resources.isWaiting;
-    if (!urgent && head === undefined && !isWanted) return this.#reviewWish(context);
+    if (!urgent && head === undefined && !isWanted) return reviewWish(this.#parts, context);
     // What waits of a host that asked to be left alone is set aside at once: that takes no request.
     if (this.#isOptedOut) return { atMs: now, band: 2, reason: 'gap' };
     if (!this.#addresses.usable(now)) {
@@ -372,16 +373,6 @@ export class HostActor implements Actor<HostMessage> {
     const untilMs = monotonicMs(now + Math.max(admission.untilAt - context.wallNow(), 0));
     if (untilMs <= atMs) return { atMs, band: head.band, reason };
     return { atMs: untilMs, band: head.band, reason: 'backoff' };
-  }
-
-  /** With nothing but parked URLs, the next slot is for their review. */
-  #reviewWish(context: ActorContext<HostMessage>): SlotWish | undefined {
-    const wallNow = context.wallNow();
-    const reviewAt = this.#budget.reviewAt(wallNow);
-    if (reviewAt === undefined) return undefined;
-    const dueMs = context.now() + Math.max(reviewAt - wallNow, 0);
-    const atMs = monotonicMs(Math.max(dueMs, this.#pace.nextFetchMs()));
-    return { atMs, band: 2, reason: 'review' };
   }
 
   /** Passivation: everything in memory is written down. A host with work keeps its place in the schedule. */

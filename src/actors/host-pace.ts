@@ -14,7 +14,7 @@ import {
   gapMsOf,
   RETRY_AFTER_MAX_MS,
 } from '../domain/politeness.ts';
-import type { Band, GapRow } from './rows.ts';
+import type { GapRow } from './rows.ts';
 
 /** The right to make one request to one host, now. Only `HostPace.tryPermit` makes one. */
 export class FetchPermit {
@@ -39,13 +39,6 @@ export class FetchPermit {
 
 /** Why a host has to wait: its ordinary gap, trouble (Retry-After, failures, an operator's pause), or for its parked URLs to be reviewed. */
 export type WaitReason = 'gap' | 'backoff' | 'review';
-
-/** When a host wants its next slot, and what it would do with it. */
-export interface SlotWish {
-  readonly atMs: MonotonicMs;
-  readonly band: Band;
-  readonly reason: WaitReason;
-}
 
 /** Pace of one host. All times by the monotonic clock of this process. */
 export class HostPace {
