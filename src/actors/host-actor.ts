@@ -349,7 +349,10 @@ export class HostActor implements Actor<HostMessage> {
 
   #wanted(context: ActorContext<HostMessage>): SlotWish | undefined {
     if (this.#requests.inFlight !== undefined || this.#desk.errands.isAwaiting) return undefined;
-    if (this.#handOver.isElsewhere) return undefined;
+    if (this.#handOver.isElsewhere) {
+      this.#resources.refuseAll('elsewhere');
+      return undefined;
+    }
     const now = context.now();
     const atMs = this.#pace.nextFetchMs();
     const reason = this.#pace.waitReason();

@@ -43,13 +43,19 @@ export class HostResources {
     this.#split = new FreshnessSplit(owner.services.policy.renderShare);
   }
 
+  /** True while an ask waits that somebody waits for. */
   get isWaiting(): boolean {
-    return this.#asks.length > 0;
+    return this.#asks.length > 0 && !this.#owner.services.hasStoppedRendering();
   }
 
   take(ask: ResourceAsk): void {
     if (this.#asks.length >= ASKS_MAX) this.#refuse(ask, 'busy');
     else this.#asks.push(ask);
+  }
+
+  /** Answers every ask by a refusal. */
+  refuseAll(reason: ResourceRefusal): void {
+    for (const ask of this.#asks.splice(0)) this.#refuse(ask, reason);
   }
 
   /** Whether the first ask may be sent; undefined when there is none, or the queue goes first. What can never be sent is answered and gone. */

@@ -109,6 +109,11 @@ export class RenderDesk {
     return need;
   }
 
+  /** True after `stop`. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
   /** Nothing more is rendered in this run; what waits stays in the unparsed log for the next. */
   stop(): void {
     this.#mode = undefined;

@@ -151,6 +151,8 @@ export interface HostServices {
   askRobots(asker: HostPlaceIdentity, url: string): number;
   answerRobots(ask: RobotsAsk, answer: RobotsAnswer): void;
   answerResource(ask: ResourceAsk, answer: ResourceAnswer): void;
+  /** True once the shard drains: nobody waits for resources any more, and none keeps a host awake. */
+  hasStoppedRendering(): boolean;
   /** The robots rules of an origin were decided; `sitemaps` are the absolute URLs they name. */
   robotsRead(host: HostPlaceIdentity, origin: string, sitemaps: readonly string[]): void;
 }

@@ -236,6 +236,7 @@ export function assembleShard(
     askRobots: (asker, url) => self.robots.ask(asker, url),
     answerRobots: (ask, answer) => self.robots.answer(ask, answer),
     answerResource: (ask, answer) => self.render.answer(ask, answer),
+    hasStoppedRendering: () => self.render.isStopped,
     robotsRead: (host, origin, sitemaps) => self.robots.rulesRead(host, origin, sitemaps),
   };
   return {

@@ -112,6 +112,7 @@ export function lendServices(
     askRobots: () => 1,
     answerRobots: () => {},
     answerResource: () => {},
+    hasStoppedRendering: () => false,
     robotsRead: () => {},
   };
   const host = 'site.test';

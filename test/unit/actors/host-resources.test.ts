@@ -23,8 +23,10 @@ const ORIGIN = 'http://site.test';
 function host(robotsText: string | undefined) {
   const lent = lendServices(hasher, []);
   const answers: [number, ResourceAnswer][] = [];
+  const state = { hasStopped: false };
   const services = {
     ...lent.services,
+    hasStoppedRendering: () => state.hasStopped,
     answerResource: (ask: ResourceAsk, answer: ResourceAnswer) => answers.push([ask.askId, answer]),
   };
   const queues = new HostQueues(services, lent.id, undefined);
@@ -38,7 +40,7 @@ function host(robotsText: string | undefined) {
   const addresses = new HostAddresses();
   const parts = { services, id: lent.id, robots, queues, addresses };
   const resources = new HostResources(parts);
-  return { ...lent, resources, queues, addresses, answers };
+  return { ...lent, resources, queues, addresses, answers, state };
 }
 
 const context = { now: () => monotonicMs(1_000), wallNow: () => NOW } as ActorContext<HostMessage>;
@@ -122,4 +124,16 @@ test('HostResources.ended gives the browser what it needs of an answer, and no h
     [2, 'failed'],
     [3, 'failed'],
   ]);
+});
+
+test("HostResources keeps no host awake once the shard drains, nor once its partition is another node's", () => {
+  const { resources, answers, state } = host('');
+  resources.take(ask(1, '/a'));
+  strictEqual(resources.isWaiting, true);
+  state.hasStopped = true;
+  strictEqual(resources.isWaiting, false);
+  state.hasStopped = false;
+  resources.refuseAll('elsewhere');
+  strictEqual(resources.isWaiting, false);
+  deepStrictEqual(refusals(answers), [[1, 'elsewhere']]);
 });

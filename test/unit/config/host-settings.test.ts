@@ -102,7 +102,7 @@ test('stopText names what a stop waits for', () => {
   const quiet = {
     ...{ shard: 0, inFlight: 0, quiet: true, waiting: [0, 0, 0, 0] as const, backingOff: 0 },
     ...{ awaiting: 0, due: 0, nextGapInMs: 0, nextInMs: 0, dueInMs: 0, parseBacklog: 0 },
-    ...{ pendingBytes: 0, linksWaiting: 0, draining: true },
+    ...{ rendering: 0, pendingBytes: 0, linksWaiting: 0, draining: true },
   };
   const busy = { ...quiet, inFlight: 3, pendingBytes: 12_345 };
   ok(stopText([quiet]).includes('files to be closed'));
