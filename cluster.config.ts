@@ -152,7 +152,8 @@ export default defineConfig({
 
   // Settings of some hosts: { pattern: '*.example.com', minGapMs?, maxCrawlDelayMs?,
   // latencyFactor?, hours?: '22:00-06:00' (UTC), urls?, headers?: { name: value }, login?:
-  // 'user:password', cookies?: 'name=value' }; what is sent is never shown.
+  // 'user:password', cookies?: 'name=value', proxy?: 'http://ADDRESS:PORT' }; secrets are never
+  // shown.
   // hostOverrides: [],
 
   // Domains whose owners asked to be left alone: nothing on them or below is fetched.

@@ -42,8 +42,7 @@ export class HostSettings {
     this.#everywhere = gapPolicyOf(options, undefined);
     this.#policies = new Map();
     this.#hasRequestSettings = options.hostOverrides.some(
-      ({ headers, login, cookies }) =>
-        headers !== undefined || login !== undefined || cookies !== undefined,
+      ({ headers, login, cookies, proxy }) => (headers ?? login ?? cookies ?? proxy) !== undefined,
     );
   }
 

@@ -229,7 +229,7 @@ export const POLITENESS_OPTIONS = {
     doc:
       "Settings of some hosts: { pattern: '*.example.com', minGapMs?, maxCrawlDelayMs?, " +
       "latencyFactor?, hours?: '22:00-06:00' (UTC), urls?, headers?: { name: value }, " +
-      "login?: 'user:password', cookies?: 'name=value' }; what is sent is never shown.",
+      "login?: 'user:password', cookies?: 'name=value', proxy?: 'http://ADDRESS:PORT' }; secrets are never shown.",
   }),
   optOut: option(list(DOMAIN, { countMax: 1_000_000 }), [], {
     group: 'Politeness',

@@ -2,7 +2,7 @@
 // ordinary request; and the list of domains whose owners asked to be left alone. Part of steps 5, 8 and 9 of a URL's life, as look-ups:
 // exact host first, then each parent domain, so that a list of 100,000 domains costs a few hash look-ups a host. Immutable; pure.
 
-import { COOKIES, HEADERS, LOGIN, type RequestHeaders } from './request-setting-kinds.ts';
+import { COOKIES, HEADERS, LOGIN, PROXY, type RequestHeaders } from './request-setting-kinds.ts';
 import { DAY_HOURS, HOST_PATTERN } from './text-kinds.ts';
 import { type Bounds, decimal, integer, type Reading, type ValueKind } from './value-kind.ts';
 
@@ -23,6 +23,8 @@ export interface HostOverride {
   readonly login?: string;
   /** `name=value; name=value`, sent as they are; what a host sets is not kept. */
   readonly cookies?: string;
+  /** `http://user:password@ADDRESS:PORT`: a proxy for all requests to the host; it may hold a password, so it is secret too. */
+  readonly proxy?: string;
 }
 
 /** Bounds of the gap options, for the crawl as for a host. */
@@ -39,6 +41,7 @@ const FIELDS = {
   headers: HEADERS,
   login: LOGIN,
   cookies: COOKIES,
+  proxy: PROXY,
 } as const satisfies Record<keyof HostOverride, ValueKind<unknown>>;
 
 const EXPECTED = `an object { pattern, ${Object.keys(FIELDS).slice(1).join('?, ')}? }`;

@@ -13,12 +13,13 @@ export function redactedConfig(config: CrawlConfig): Readonly<Record<string, unk
 }
 
 function redactedOverride(override: HostOverride): Readonly<Record<string, unknown>> {
-  const { headers, login, cookies, ...pace } = override;
+  const { headers, login, cookies, proxy, ...pace } = override;
   const names = Object.keys(headers ?? {});
   return {
     ...pace,
     ...(headers && { headers: Object.fromEntries(names.map((name) => [name, REDACTED])) }),
     ...(login !== undefined && { login: REDACTED }),
     ...(cookies !== undefined && { cookies: REDACTED }),
+    ...(proxy !== undefined && { proxy: proxy.replace(/\/\/.*@/, `//${REDACTED}@`) }),
   };
 }

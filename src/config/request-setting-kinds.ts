@@ -2,6 +2,8 @@
 // These are secrets as a rule: nothing here repeats a value in what it says, and redact-config.ts leaves them out of everything that is shown.
 // Bounded as HTTP fields are; what frames the message, names its host or decides about caches is the fetcher's own.
 
+import { isIP } from 'node:net';
+import { parseProxy } from '../base/proxy-target.ts';
 import { type Reading, text, type ValueKind } from './value-kind.ts';
 
 /** Fields by name, as they are sent. */
@@ -52,6 +54,16 @@ export const COOKIES = text({
     const pair = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+=[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e"]*$/;
     const isGood = value.length <= VALUE_MAX && value.split('; ').every((part) => pair.test(part));
     return isGood ? value : undefined;
+  },
+});
+
+/** A proxy that takes CONNECT. */
+export const PROXY = text({
+  expected: "'http://ADDRESS:PORT' or 'http://user:password@ADDRESS:PORT', an address and no name",
+  placeholder: 'http://ADDRESS:PORT',
+  parse: (value) => {
+    const proxy = parseProxy(value);
+    return proxy !== undefined && isIP(proxy.host) !== 0 ? value : undefined;
   },
 });
 

@@ -1,10 +1,17 @@
 // Opens the connection for a request: the given addresses in their order, the next one when one cannot be reached, TLS on top for https.
 // Step 9 of a URL's life; keeps I13: the guard is asked before each attempt and once more about the remote address of the connection
 // that came about. No name is ever looked up here (net.connect gets a textual address only), and no timer is started: the owner's clock
-// tick calls `expire`. Certificates are checked against the host's name, never against the address.
+// tick calls `expire`. Certificates are checked against the host's name, never against the address. Through a proxy of the operator's, the
+// guard is asked about the address beyond it (proxy-tunnel.ts).
 
 import { connect, isIP, type Socket } from 'node:net';
-import { checkServerIdentity, type SecureContext, connect as secureConnect } from 'node:tls';
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  type SecureContext,
+  connect as secureConnect,
+} from 'node:tls';
+import type { ProxyTarget } from '../base/proxy-target.ts';
 import type { MonotonicMs } from '../base/units.ts';
 import type { AddressGuard } from './address-guard.ts';
 import {
@@ -13,6 +20,7 @@ import {
   FetchError,
   handshakeFailureKind,
 } from './fetch-error.ts';
+import { openTunnel } from './proxy-tunnel.ts';
 
 /** Where to connect to. */
 export interface DialTarget {
@@ -21,6 +29,8 @@ export interface DialTarget {
   readonly port: number;
   /** Host name of the URL; an IPv6 literal without brackets. */
   readonly hostname: string;
+  /** A proxy to go through; undefined: none. */
+  readonly proxy: ProxyTarget | undefined;
   /** Set for https. */
   readonly tls:
     | {
@@ -43,22 +53,23 @@ export interface DialOptions {
 /** Size of one read from a plain connection, as undici's own connector has it. */
 const READ_BYTES = 65_536;
 
-/** One attempt to get a connection. `done` is called once: with a socket or with a FetchError. */
+/** How a dial ends: with a connection to one of the addresses, or with the first failure. */
+export type Dialled =
+  | { readonly socket: Socket; readonly address: string }
+  | { readonly socket: undefined; readonly error: FetchError };
+
+/** One attempt to get a connection. `done` is called once. */
 export class Dial {
   readonly #target: DialTarget;
   readonly #options: DialOptions;
-  readonly #done: (error: FetchError | undefined, socket: Socket | undefined) => void;
+  readonly #done: (dialled: Dialled) => void;
   #next = 0;
   #socket: Socket | undefined;
   #attemptEndsMs = 0;
   #failure: FetchError | undefined;
   #ended = false;
 
-  constructor(
-    target: DialTarget,
-    options: DialOptions,
-    done: (error: FetchError | undefined, socket: Socket | undefined) => void,
-  ) {
+  constructor(target: DialTarget, options: DialOptions, done: (dialled: Dialled) => void) {
     this.#target = target;
     this.#options = options;
     this.#done = done;
@@ -77,7 +88,8 @@ export class Dial {
       const text = `address not allowed: ${address}`;
       this.#failure ??= new FetchError('address-forbidden', text, address);
     }
-    this.#end(this.#failure ?? new FetchError('connect-failed', 'no address'), undefined);
+    const error = this.#failure ?? new FetchError('connect-failed', 'no address');
+    this.#end({ socket: undefined, error });
   }
 
   /** Gives the address in progress up when its time is over. */
@@ -97,19 +109,59 @@ export class Dial {
 
   #attempt(address: string): void {
     this.#attemptEndsMs = this.#options.now() + this.#options.connectTimeoutMs;
-    const socket = this.#open(address);
+    const { port, tls, proxy } = this.#target;
+    if (proxy !== undefined) {
+      this.#attemptThrough(proxy, address);
+    } else if (tls === undefined) {
+      const socket = this.#watch(plainSocket(address, port), address);
+      socket.on('connect', () => this.#established(socket, address));
+    } else {
+      this.#secure(tls, { host: address, port }, address);
+    }
+  }
+
+  #attemptThrough(proxy: ProxyTarget, address: string): void {
+    const { port, tls } = this.#target;
+    const socket = this.#watch(plainSocket(proxy.host, proxy.port), address);
+    socket.on('connect', () =>
+      openTunnel(socket, { address, port }, proxy, (problem) => {
+        if (this.#socket !== socket) return;
+        const text = `proxy: ${problem}`;
+        if (problem !== undefined) this.#abandon(new FetchError('connect-failed', text, address));
+        else if (tls === undefined) this.#established(socket, address);
+        else this.#secure(tls, { socket }, address);
+      }),
+    );
+  }
+
+  #secure(
+    tls: NonNullable<DialTarget['tls']>,
+    over: { readonly host: string; readonly port: number } | { readonly socket: Socket },
+    address: string,
+  ): void {
+    const { hostname } = this.#target;
+    // SNI names no address and no trailing dot (RFC 6066 §3).
+    const name = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
+    const options: ConnectionOptions = {
+      servername: isIP(name) === 0 ? name : '',
+      secureContext: tls.context,
+      ...(tls.session === undefined ? {} : { session: tls.session }),
+      ALPNProtocols: ['http/1.1'],
+      checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
+    };
+    const socket = this.#watch(secureConnect(Object.assign(options, over)), address);
+    socket.on('session', tls.saveSession);
+    socket.on('secureConnect', () => this.#established(socket, address));
+  }
+
+  /** Makes a socket the one in progress. */
+  #watch<Kind extends Socket>(socket: Kind, address: string): Kind {
     this.#socket = socket;
-    let connected = false;
-    const { tls } = this.#target;
+    let connected = !socket.connecting;
     socket.setNoDelay(true);
     socket.on('connect', () => {
       connected = true;
-      if (tls === undefined) this.#established(socket, address);
     });
-    if (tls !== undefined) {
-      socket.on('session', tls.saveSession);
-      socket.on('secureConnect', () => this.#established(socket, address));
-    }
     // Stays for the connection's life: an error without any listener would end the process.
     socket.on('error', (error) => {
       if (this.#socket !== socket) return;
@@ -120,38 +172,19 @@ export class Dial {
       if (this.#socket !== socket) return;
       this.#abandon(new FetchError(connected ? 'reset' : 'connect-failed', 'closed', address));
     });
-  }
-
-  #open(address: string): Socket {
-    const { port, tls, hostname } = this.#target;
-    if (tls === undefined) {
-      // The types of Node 20 do not know this option of the stream below.
-      const options = { host: address, port, highWaterMark: READ_BYTES };
-      return connect(options);
-    }
-    // SNI names no address and no trailing dot (RFC 6066 §3).
-    const name = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
-    return secureConnect({
-      host: address,
-      port,
-      servername: isIP(name) === 0 ? name : '',
-      secureContext: tls.context,
-      ...(tls.session === undefined ? {} : { session: tls.session }),
-      ALPNProtocols: ['http/1.1'],
-      checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
-    });
+    return socket;
   }
 
   #established(socket: Socket, address: string): void {
     if (this.#socket !== socket) return;
-    const remote = socket.remoteAddress;
+    const remote = this.#target.proxy === undefined ? socket.remoteAddress : address;
     if (remote === undefined || !this.#options.guard.admits(remote)) {
       const text = `connected to an address not allowed: ${remote ?? 'unknown'}`;
       this.#abandon(new FetchError('address-forbidden', text, address));
       return;
     }
     this.#socket = undefined;
-    this.#end(undefined, socket);
+    this.#end({ socket, address: remote });
   }
 
   /** Drops the attempt in progress and goes on to the next address; the first failure is the one reported. */
@@ -165,9 +198,15 @@ export class Dial {
     this.start();
   }
 
-  #end(error: FetchError | undefined, socket: Socket | undefined): void {
+  #end(dialled: Dialled): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#done(error, socket);
+    this.#done(dialled);
   }
+}
+
+function plainSocket(host: string, port: number): Socket {
+  // The types of Node 20 do not know this option of the stream below.
+  const options = { host, port, highWaterMark: READ_BYTES };
+  return connect(options);
 }

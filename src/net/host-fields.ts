@@ -9,6 +9,8 @@ export interface HostRequestSettings {
   readonly login?: string;
   /** `name=value; name=value` */
   readonly cookies?: string;
+  /** `http://user:password@ADDRESS:PORT`, a proxy that takes CONNECT. */
+  readonly proxy?: string;
 }
 
 /** The fields for a host, flat as undici takes them. */

@@ -9,6 +9,7 @@ import type { buildConnector } from 'undici';
 // The client alone: undici's index also loads fetch, WebSockets and caches, which takes each thread 85 ms more at its start.
 import Client from 'undici/lib/dispatcher/client.js';
 import { assert } from '../base/assert.ts';
+import type { ProxyTarget } from '../base/proxy-target.ts';
 import { Dial, type DialOptions, type DialTarget } from './dial.ts';
 import type { Exchange, ExchangeConnection } from './exchange.ts';
 import { FetchError } from './fetch-error.ts';
@@ -19,6 +20,8 @@ import type { RequestTarget } from './request-head.ts';
 export interface OriginClientOptions extends DialOptions {
   readonly secureContext: () => NonNullable<DialTarget['tls']>['context'];
   readonly headerBytesMax: number;
+  /** The proxy of a host (as URL.hostname), asked for at each new connection. Default: none for any. */
+  readonly proxyOf?: (hostname: string) => ProxyTarget | undefined;
   /** How long an idle connection is kept; a server's shorter Keep-Alive hint is obeyed. */
   readonly keepAliveMaxMs: number;
 }
@@ -152,10 +155,10 @@ export class OriginClient implements ExchangeConnection {
       callback(new FetchError('reset', text), null);
       return;
     }
-    this.#dial = new Dial(this.#dialTarget(exchange), this.#options, (error, socket) => {
+    this.#dial = new Dial(this.#dialTarget(exchange), this.#options, (dialled) => {
       this.#dial = undefined;
-      if (socket === undefined) callback(error ?? new FetchError('connect-failed', ''), null);
-      else this.#established(socket, callback);
+      if (dialled.socket === undefined) callback(dialled.error, null);
+      else this.#established(dialled.socket, dialled.address, callback);
     });
     this.#dial.start();
   }
@@ -166,6 +169,7 @@ export class OriginClient implements ExchangeConnection {
       addresses: exchange.subject.request.addresses,
       port,
       hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
+      proxy: this.#options.proxyOf?.(hostname),
       tls: secure
         ? {
             context: this.#options.secureContext(),
@@ -178,9 +182,9 @@ export class OriginClient implements ExchangeConnection {
     };
   }
 
-  #established(socket: Socket, callback: buildConnector.Callback): void {
+  #established(socket: Socket, address: string, callback: buildConnector.Callback): void {
     this.#socket = socket;
-    this.#address = socket.remoteAddress;
+    this.#address = address;
     this.#sent = 0;
     this.#isBroken = false;
     this.#reader = new HeadReader(socket, this.#options.headerBytesMax);

@@ -8,6 +8,7 @@ import { createSecureContext, rootCertificates, type SecureContext } from 'node:
 import type { FetchOutcome, FetchPort, FetchRequest } from '../actors/ports.ts';
 import { assert } from '../base/assert.ts';
 import { CrawlError } from '../base/errors.ts';
+import { parseProxy } from '../base/proxy-target.ts';
 import type { MonotonicMs } from '../base/units.ts';
 import type { FailureKind } from '../domain/failure.ts';
 import type { AddressGuard } from './address-guard.ts';
@@ -100,6 +101,16 @@ export class UndiciFetcher implements FetchPort {
       secureContext: () => {
         this.#secureContext ??= createSecureContext();
         return this.#secureContext;
+      },
+      proxyOf: (hostname) => {
+        const proxy = options.settingsOf?.(hostname)?.proxy;
+        if (proxy === undefined) return undefined;
+        const target = parseProxy(proxy);
+        assert(
+          target !== undefined,
+          () => `the configuration let a wrong proxy through for ${hostname}`,
+        );
+        return target;
       },
     };
     this.#timer = setInterval(() => this.#tick(), TICK_MS);

@@ -9,6 +9,7 @@ import { after, type TestContext, test } from 'node:test';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { CrawlError } from '../../../src/base/errors.ts';
 import type { UndiciFetcherOptions } from '../../../src/net/undici-fetcher.ts';
+import { connectProxy } from '../../support/connect-proxy.ts';
 import { failureOf, fetchOnce, loopbackFetcher, responseOf } from '../../support/fetching.ts';
 import { page, type Script, ScriptedServer } from '../../support/scripted-server.ts';
 
@@ -108,6 +109,22 @@ test('UndiciFetcher.start fetches https from a host whose authority was named, o
   }
   strictEqual(server.connections, 4);
   strictEqual(names.join(), 'good.test,a.wild.test,false,good.test');
+});
+
+test('UndiciFetcher.start proves a host by its certificate through a proxy too', async (t) => {
+  const proxy = await connectProxy();
+  t.after(() => proxy.close());
+  const settingsOf = () => ({ proxy: `http://127.0.0.1:${proxy.port}` });
+  const { server, fetcher, url } = await using(t, answering, {
+    fetcher: { trustedCertificates: [ca], settingsOf },
+  });
+  for (let round = 0; round < 2; round += 1) {
+    const response = responseOf(await fetchOnce(fetcher, url('good.test')));
+    strictEqual(Buffer.from(response.body).toString(), 'secret');
+  }
+  strictEqual(server.connections, 1);
+  strictEqual(failureOf(await fetchOnce(fetcher, url('other.test'))).failure, 'tls-failed');
+  strictEqual(proxy.heads.length, 2);
 });
 
 test('UndiciFetcher.start refuses certificates of another name, of no known authority, and out of date', async (t) => {

@@ -17,6 +17,7 @@ test('hostOverrides takes fields, a login, cookies and a budget', () => {
     login: 'user:pass: word',
     cookies: 'a=1; b="2"; c=',
     urls: 50,
+    proxy: 'http://user:pass@[::1]:3128',
   };
   deepStrictEqual(resolve(override).hostOverrides, [{ pattern: 'a.test', ...override }]);
 });
@@ -37,6 +38,10 @@ test('hostOverrides refuses what would break or forge a request, and repeats no 
     { cookies: 'secret' },
     { cookies: 'a=secret;b=2' },
     { cookies: 'a=secret\n' },
+    { proxy: 'http://user:secret@proxy.example:3128' },
+    { proxy: 'socks5://secret@127.0.0.1:1080' },
+    { proxy: 'http://user:secret@127.0.0.1' },
+    { proxy: 'http://user:secret@127.0.0.999:1' },
     { urls: 0 },
     { password: 'secret' },
   ];
@@ -59,6 +64,7 @@ test('redactedConfig leaves names and paces, and no secret', () => {
     headers: { 'X-Key': 's' },
     login: 'u:s',
     cookies: 'c=s',
+    proxy: 'http://u:s@127.0.0.1:3128',
   });
   deepStrictEqual(redactedConfig(config).hostOverrides, [
     {
@@ -67,6 +73,7 @@ test('redactedConfig leaves names and paces, and no secret', () => {
       headers: { 'X-Key': '(redacted)' },
       login: '(redacted)',
       cookies: '(redacted)',
+      proxy: 'http://(redacted)@127.0.0.1:3128',
     },
   ]);
 });
