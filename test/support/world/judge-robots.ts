@@ -7,6 +7,9 @@ import { hostProfile } from './world-host.ts';
 import { robotsServedAt } from './world-respond.ts';
 import { crawlDelayMs, type RobotsDecision, robotsDecision } from './world-truth.ts';
 
+/** Where a host's own robots.txt may lead on the host itself. */
+const OWN_FILE = '/robots-rules.txt';
+
 /** The rules a crawler holds after one of its robots.txt requests. */
 export interface KnownRobots {
   readonly decision: RobotsDecision;
@@ -65,10 +68,10 @@ export class RobotsHistory {
     }
     const owner = isFirst ? profile : robotsServedAt(options, profile, entry.path, entry.startMs);
     if (owner === null) return;
-    // A file on the host itself speaks to it alone, mirrored or not. A file elsewhere is the one that both hosts of a mirrored pair are sent
-    // to: it speaks to whichever of the two had been redirected.
-    const isElsewhere = owner.index !== index;
-    const pair = owner.mirrored && isElsewhere ? [owner.source, owner.source + 1] : [owner.index];
+    // A host's own file speaks to it alone, mirrored or not. A file named for a host is the one that both hosts of a mirrored pair are sent to:
+    // it speaks to whichever of the two had been redirected.
+    const isNamed = entry.path !== OWN_FILE;
+    const pair = owner.mirrored && isNamed ? [owner.source, owner.source + 1] : [owner.index];
     for (const host of isFirst ? [index] : pair) {
       if (isFirst || this.#redirected.has(host)) this.#learn(host, entry);
     }

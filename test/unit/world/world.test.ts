@@ -216,3 +216,16 @@ test('WorldOptions.pagesPerHost is the mean, with and without the power law', ()
     ok(powerLaw ? most > 5000 : most <= 150, `most ${most}`);
   }
 });
+
+test('judge accepts a mirror whose robots.txt leads to a file named for its original, on the original', () => {
+  const features = { robots: 0.6, robotsTrouble: 0.3, crawlDelays: 0.2, mirrors: 0.4 };
+  const world = createWorld({ seed: -1_073_741_821, hosts: 2, pagesPerHost: 1, features });
+  const { log } = smallCrawl(world, {
+    userAgent: USER_AGENT,
+    skipCopies: true,
+    seeds: world.seeds(),
+    next: (frontier) => frontier.shift() as string,
+  });
+  ok(log.some(({ host, path }) => host === 'host-000000.test' && path.startsWith('/robots-for-')));
+  deepStrictEqual(judge(world, log, { minGapMs: 1000 }).violations, []);
+});
