@@ -17,6 +17,8 @@ import { ResponseTimes } from './response-times.ts';
 export interface GateRequest {
   readonly purpose: FetchPurpose;
   readonly url: string;
+  /** Asked for by a page of another host. */
+  readonly isForeign: boolean;
   readonly addresses: readonly string[];
   readonly etag: string | undefined;
   readonly lastModified: string | undefined;

@@ -82,6 +82,7 @@ export class HostRequests {
       request: {
         purpose: request.kind === 'page' ? request.entry.purpose : request.kind,
         url: request.url,
+        isForeign: request.kind === 'resource' && request.ask.isForeign,
         addresses: list,
         ...validatorsOf(request),
       },

@@ -20,6 +20,7 @@ const ASKS_MAX = 256;
 /** Headers that a browser needs of an answer; the rest stays in the archive. */
 const NEEDED_HEADERS: ReadonlySet<string> = new Set([
   ...['content-type', 'location', 'cache-control', 'expires', 'date', 'age'],
+  'access-control-allow-origin',
 ]);
 
 interface ResourceOwner {

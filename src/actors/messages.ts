@@ -80,6 +80,8 @@ export interface ResourceAsk {
   readonly from: number;
   readonly askId: number;
   readonly url: string;
+  /** Asked for by a page of another host. */
+  readonly isForeign: boolean;
   /** Nobody waits for it after this; the threads of a process have one clock. */
   readonly untilMs: MonotonicMs;
 }

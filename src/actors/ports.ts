@@ -30,6 +30,8 @@ export interface FetchRequest {
   readonly purpose: FetchPurpose;
   /** Absolute http(s) URL as it is sent, without fragment. */
   readonly url: string;
+  /** Asked for by a page of another host, which must not read what a login gets: only the ordinary request is made. */
+  readonly isForeign?: boolean;
   /** IP addresses (textual, v4 or v6) to try in this order; at least one. */
   readonly addresses: readonly string[];
   /** Validators of the stored copy for a conditional request (RFC 9110 §13), if any. */

@@ -171,7 +171,7 @@ export class RenderDesk {
     this.#options.exchange.toPeer(from, { kind: 'resource-answered', askId, answer });
   }
 
-  #wanted({ resourceId: askId, url, untilMs }: WantedResource): void {
+  #wanted({ resourceId: askId, url, isForeign, untilMs }: WantedResource): void {
     const { port, router, exchange, shard, shards, stage } = this.#options;
     const base = parseBase(url);
     const place = base === undefined ? undefined : router.placeOf(base.host);
@@ -182,7 +182,7 @@ export class RenderDesk {
       return;
     }
     const host = { host: base.host, hostKey: place.hostKey, partition: place.partition };
-    const ask = { from: shard, askId, url, untilMs };
+    const ask = { from: shard, askId, url, isForeign, untilMs };
     exchange.toPeer(place.shard, { kind: 'ask-resource', ask, host });
   }
 

@@ -30,6 +30,8 @@ export interface WantedResource {
   readonly renderId: number;
   /** Absolute http(s) URL without fragment. */
   readonly url: string;
+  /** It lies on another host than the page: nothing that the operator has set for its host, a login say, is sent. */
+  readonly isForeign: boolean;
   /** Nobody waits for the answer any more after this. */
   readonly untilMs: MonotonicMs;
 }

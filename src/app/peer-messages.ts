@@ -20,7 +20,7 @@ export function isShardPeerMessage(value: unknown): value is ShardPeerMessage {
     case 'robots-answered':
       return isCount(value.askId) && isRecord(value.answer);
     case 'ask-resource':
-      return isAsk(value.ask) && isHost(value.host) && typeof value.ask.untilMs === 'number';
+      return isResourceAsk(value.ask) && isHost(value.host);
     case 'resource-answered':
       return isCount(value.askId) && isRecord(value.answer);
     default:
@@ -73,4 +73,9 @@ function isCount(value: unknown): value is number {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
+}
+
+function isResourceAsk(value: unknown): boolean {
+  if (!isAsk(value)) return false;
+  return typeof value.untilMs === 'number' && typeof value.isForeign === 'boolean';
 }

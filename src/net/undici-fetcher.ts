@@ -139,7 +139,7 @@ export class UndiciFetcher implements FetchPort {
       request.addresses,
       () => new OriginClient(target, this.#clientOptions),
     );
-    const own = this.#hostFields(target.hostname);
+    const own = request.isForeign === true ? undefined : this.#hostFields(target.hostname);
     const { etag, lastModified } = request;
     const fields = requestFields(own?.sent ?? this.#standing, etag, lastModified);
     const shown = own === undefined ? fields : requestFields(own.shown, etag, lastModified);

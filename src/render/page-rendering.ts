@@ -16,7 +16,7 @@ import type {
 } from './browser-api.ts';
 import { documentText, type PageSnapshot, SCROLL, SETTLED, SNAPSHOT } from './page-script.ts';
 import type { RenderSettings } from './render-messages.ts';
-import { documentUrl, verdictOf } from './request-policy.ts';
+import { documentUrl, isShown, verdictOf } from './request-policy.ts';
 
 /** No request for so long, and nothing waiting for its turn: the page is quiet. */
 const QUIET_MS = 400;
@@ -58,6 +58,7 @@ export class PageRendering {
   #hasDocument = false;
   #isLoaded = false;
   #isCrashed = false;
+  #isGrown = false;
   #isOver = false;
   #cut: RenderCut | undefined;
   #movedTo: string | undefined;
@@ -130,6 +131,8 @@ export class PageRendering {
     });
     page.on('crash', () => {
       this.#isCrashed = true;
+      // Asked at once: a script of ours that was under way may take seconds to be given up.
+      this.#isGrown = this.#means.hasGrown();
     });
     page.on('dialog', (dialog) => void dialog.dismiss().catch(ignore));
     page.on('download', (download) => void download.cancel().catch(ignore));
@@ -220,13 +223,18 @@ export class PageRendering {
     if (this.#requests >= requestsMax || this.#bytes >= bytesMax) return route.abort('failed');
     this.#open += 1;
     try {
-      const answer = await this.#follow(url, request.resourceType());
+      const type = request.resourceType();
+      const { at, answer } = await this.#follow(url, type);
       if (answer.kind === 'refused') return await route.abort('failed');
       this.#bytes += answer.body.byteLength;
-      const type = headerValue(answer.headers, 'content-type') ?? '';
-      const { body, status } = answer;
+      const { body, status, headers: all } = answer;
+      const content = headerValue(all, 'content-type') ?? '';
+      const isOpen = isShown({ pageUrl: this.#job.url, url: at, type, headers: all });
+      // The browser does not know of the redirect, and would take this for the first host's.
+      if (!isOpen && at !== url) return await route.abort('failed');
+      const headers = isOpen ? openTo(request, content) : closedOf(content);
       const view = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-      return await route.fulfill({ status, headers: openTo(request, type), body: view });
+      return await route.fulfill({ status, headers, body: view });
     } finally {
       this.#open -= 1;
       this.#lastActivityMs = performance.now();
@@ -234,17 +242,18 @@ export class PageRendering {
   }
 
   /** Redirects are followed here: the browser would follow them by itself, past the interception. */
-  async #follow(url: string, type: string): Promise<ResourceAnswer> {
+  async #follow(url: string, type: string): Promise<{ at: string; answer: ResourceAnswer }> {
     let at = url;
     for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
       this.#requests += 1;
       const answer = await this.#means.get(at, type);
-      if (answer.kind === 'refused' || answer.status < 300 || answer.status > 399) return answer;
+      const isLast = answer.kind === 'refused' || answer.status < 300 || answer.status > 399;
+      if (isLast) return { at, answer };
       const target = parseUrl(headerValue(answer.headers, 'location') ?? '', at);
       if (target === undefined || !/^https?:$/.test(target.protocol)) break;
       at = documentUrl(target.href);
     }
-    return { kind: 'refused', reason: 'failed' };
+    return { at, answer: { kind: 'refused', reason: 'failed' } };
   }
 
   // --------------------------------------------------------------------------------------------------------------- the page
@@ -274,9 +283,8 @@ export class PageRendering {
   #failed(error: unknown): RenderOutcome {
     const elapsedMs = performance.now() - this.#startedMs;
     const [detail = ''] = String(error).slice(0, 200).split('\n');
-    const isGrown = this.#isCrashed && this.#means.hasGrown();
     const isTimeout = error instanceof TooLate || this.#cut === 'time';
-    const failure = isGrown
+    const failure = this.#isGrown
       ? 'out-of-memory'
       : isTimeout && !this.#isCrashed
         ? 'timeout'
@@ -342,15 +350,24 @@ function isMainFrameOf(request: BrowserRequest): boolean {
   }
 }
 
-/** The crawl sends no cookie and gets no secret, so that a page of one origin may read the answers of another. */
+/** Fields of an answer that the page's scripts may read (request-policy.ts). */
 function openTo(request: BrowserRequest, type: string): Record<string, string> {
   const { origin } = request.headers();
   return {
-    ...(type === '' ? {} : { 'content-type': type }),
+    ...contentOf(type),
     'access-control-allow-origin': origin ?? '*',
     ...(origin === undefined ? {} : { 'access-control-allow-credentials': 'true' }),
-    'cache-control': 'no-store',
   };
+}
+
+/** Fields of an answer that they may not. Where none speaks of origins, playwright-core adds one that lets all of them. */
+function closedOf(type: string): Record<string, string> {
+  return { ...contentOf(type), 'access-control-allow-origin': 'https://nobody.invalid' };
+}
+
+/** Fields of any answer. */
+function contentOf(type: string): Record<string, string> {
+  return { ...(type === '' ? {} : { 'content-type': type }), 'cache-control': 'no-store' };
 }
 
 /** A URL without fragment, when it is an http(s) URL other than the page's own. */

@@ -8,6 +8,7 @@ import type {
   ResourceAnswer,
   WantedResource,
 } from '../actors/render-port.ts';
+import { parseUrl } from '../base/parse-url.ts';
 import type { MonotonicMs } from '../base/units.ts';
 import { monotonicMs } from '../base/units.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -126,7 +127,8 @@ export class RenderPool {
     { url, type, untilMs }: { url: string; type: string; untilMs: MonotonicMs },
   ): Promise<ResourceAnswer> {
     const { clock } = this.#options;
-    return this.#cache.get(url, type, clock.wallNow(), () => {
+    const isForeign = parseUrl(url)?.hostname !== parseUrl(job.url)?.hostname;
+    return this.#cache.get({ url, type, isForeign }, clock.wallNow(), () => {
       const resourceId = this.#nextResourceId;
       this.#nextResourceId += 1;
       return new Promise((resolve) => {
@@ -138,7 +140,7 @@ export class RenderPool {
         const late = (): void => answered({ kind: 'refused', reason: 'late' });
         const timer = setTimeout(late, Math.max(untilMs - clock.now(), 0));
         this.#asked.set(resourceId, answered);
-        wanted({ resourceId, renderId: job.renderId, url, untilMs });
+        wanted({ resourceId, renderId: job.renderId, url, isForeign, untilMs });
       });
     });
   }

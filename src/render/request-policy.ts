@@ -1,7 +1,12 @@
 // What becomes of each request that a page makes in the browser (docs/RENDERING.md). Scripts and data are fetched through the crawl, by GET
 // alone: a crawler does nothing that changes anything (RFC 9110 §9.2.1). Style sheets are answered by empty ones, since bundlers wait for
 // them; the document is the stored one; where a script navigates to is noted as a link. All else (images, fonts, media, frames, beacons) is
-// refused. Pure.
+// refused. What comes back is shown to the page's scripts as a browser would: what another site gives only if that site says so (Fetch
+// Standard §3.2, CORS), or a page of the open web could read, and pass on, what the crawl may reach and others may not. Pure.
+
+import { parseUrl } from '../base/parse-url.ts';
+import { headerValue } from '../domain/header-list.ts';
+import { registrableDomainOf } from '../domain/registrable-domain.ts';
 
 /** A request as the policy sees it. */
 export interface AskedRequest {
@@ -35,4 +40,28 @@ export function verdictOf(request: AskedRequest): RequestVerdict {
 export function documentUrl(url: string): string {
   const hash = url.indexOf('#');
   return hash === -1 ? url : url.slice(0, hash);
+}
+
+/** What came back for a page. */
+export interface AnsweredRequest {
+  readonly pageUrl: string;
+  /** Where the answer is from, after redirects. */
+  readonly url: string;
+  readonly type: string;
+  /** Flat list. */
+  readonly headers: readonly string[];
+}
+
+/**
+ * True when the page's scripts may read an answer. Scripts are run wherever they are from, and that shows no more of them. Hosts of one
+ * registrable domain trust each other here: the crawl sends no Origin field, without which many do not say that they do.
+ */
+export function isShown({ pageUrl, url, type, headers }: AnsweredRequest): boolean {
+  if (type === 'script') return true;
+  const page = parseUrl(pageUrl);
+  const from = parseUrl(url);
+  if (page === undefined || from === undefined) return false;
+  if (registrableDomainOf(page.hostname) === registrableDomainOf(from.hostname)) return true;
+  const allowed = headerValue(headers, 'access-control-allow-origin')?.trim();
+  return allowed === '*' || allowed === page.origin;
 }

@@ -38,6 +38,15 @@ async function using(
 
 const answering: Script = { onRequest: (socket) => socket.write(page('<p>hello</p>')) };
 
+test('UndiciFetcher.start sends no login to a host for a page of another host', async (t) => {
+  const settingsOf = () => ({ login: 'bot:secret', cookies: 'a=b' });
+  const { server, fetcher } = await using(t, answering, { settingsOf });
+  await fetchOnce(fetcher, server.url('/own'), { purpose: 'resource' });
+  await fetchOnce(fetcher, server.url('/foreign'), { purpose: 'resource', isForeign: true });
+  const sent = server.requests.map(({ head }) => /^(authorization|cookie):/im.test(head));
+  deepStrictEqual(sent, [true, false]);
+});
+
 test('UndiciFetcher.start reports the request head to the byte, and sends who we are', async (t) => {
   const { server, fetcher } = await using(t, answering, { from: 'crawl@example.org' });
   const response = responseOf(

@@ -79,6 +79,42 @@ test(
     }),
 );
 
+test(
+  'RenderPool shows a page what another site gives only if that site says so, and names it foreign',
+  options,
+  () =>
+    withPool(
+      async ({ render, wanted, foreign }) => {
+        const urls = "['/own', 'http://10.0.0.1/intranet', 'http://open.test/data', '/hop']";
+        const outcome = await render(
+          'a',
+          scripted(
+            `Promise.all(${urls}.map((u) => fetch(u).then((x) => x.text(), () => 'no'))).then((a) => { r.textContent = a.join() })`,
+          ),
+        );
+        strictEqual(told(outcome), 'text,no,text,no');
+        const intranet = 'http://10.0.0.1/intranet';
+        deepStrictEqual([...new Set(wanted)].sort(), [
+          intranet,
+          'http://h.test/hop',
+          'http://h.test/own',
+          'http://open.test/data',
+        ]);
+        deepStrictEqual([...new Set(foreign)].sort(), [intranet, 'http://open.test/data']);
+      },
+      {
+        answer: (url) => {
+          const answer = { kind: 'response', status: 200, body: Buffer.from('text') } as const;
+          if (url.includes('open.test')) {
+            return { ...answer, headers: ['access-control-allow-origin', '*'] };
+          }
+          if (!url.endsWith('/hop')) return 'text';
+          return { ...answer, status: 302, headers: ['location', 'http://10.0.0.1/intranet'] };
+        },
+      },
+    ),
+);
+
 test('RenderPool lets no page reach the network by itself, by whatever way', options, async () => {
   let packets = 0;
   let connections = 0;

@@ -26,6 +26,8 @@ export interface PoolBench {
   render(name: string, body: string): Promise<RenderOutcome>;
   /** URLs that pages wanted. */
   readonly wanted: string[];
+  /** Those of them that lie on another host than the page. */
+  readonly foreign: string[];
   readonly news: RenderNews[];
 }
 
@@ -38,6 +40,7 @@ export async function withPool(
   } = {},
 ): Promise<void> {
   const wanted: string[] = [];
+  const foreign: string[] = [];
   const news: RenderNews[] = [];
   const pool = new RenderPool({
     settings: { ...SETTINGS, ...options.settings },
@@ -51,8 +54,9 @@ export async function withPool(
       const headers = ['Content-Type', 'text/html; charset=utf-8'];
       pool.submit({
         job: { renderId, url: `http://h.test/${name}`, headers, body: Buffer.from(html) },
-        wanted: ({ resourceId, url }) => {
+        wanted: ({ resourceId, url, isForeign }) => {
           wanted.push(url);
+          if (isForeign) foreign.push(url);
           const given = options.answer?.(url) ?? 'text';
           queueMicrotask(() => pool.supply(resourceId, answerOf(given)));
         },
@@ -60,7 +64,7 @@ export async function withPool(
       });
     });
   try {
-    await body({ render, wanted, news });
+    await body({ render, wanted, foreign, news });
   } finally {
     await pool.close();
   }

@@ -28,6 +28,7 @@ class HeldFetches implements FetchPort {
 const REQUEST = {
   purpose: 'page' as const,
   url: 'http://h.test/',
+  isForeign: false,
   addresses: ['192.0.2.1'],
   etag: undefined,
   lastModified: undefined,

@@ -46,7 +46,13 @@ function host(robotsText: string | undefined) {
 const context = { now: () => monotonicMs(1_000), wallNow: () => NOW } as ActorContext<HostMessage>;
 
 const ask = (askId: number, path: string, untilMs = 60_000): ResourceAsk => {
-  return { from: 0, askId, url: `${ORIGIN}${path}`, untilMs: monotonicMs(untilMs) };
+  return {
+    from: 0,
+    askId,
+    url: `${ORIGIN}${path}`,
+    isForeign: false,
+    untilMs: monotonicMs(untilMs),
+  };
 };
 
 const refusals = (answers: readonly [number, ResourceAnswer][]) =>

@@ -242,7 +242,7 @@ test('what a page wants is asked of the owner of its host, and the answer finds 
   const bench = new Bench();
   const untilMs = monotonicMs(5_000);
   const wants = (resourceId: number, url: string) => {
-    const resource = { resourceId, renderId: 1, url, untilMs };
+    const resource = { resourceId, renderId: 1, url, isForeign: false, untilMs };
     bench.desk.receive({ kind: 'render-wants', resource }, NOW);
     bench.hear();
   };
@@ -250,7 +250,7 @@ test('what a page wants is asked of the owner of its host, and the answer finds 
   const [own] = bench.toHosts;
   deepStrictEqual(own, {
     kind: 'ask-resource',
-    ask: { from: 0, askId: 1, url: 'http://h.test/app.js', untilMs },
+    ask: { from: 0, askId: 1, url: 'http://h.test/app.js', isForeign: false, untilMs },
   });
   wants(2, 'http://peer.test/data.json');
   strictEqual(bench.toPeers[0]?.[0], 1);
@@ -258,10 +258,10 @@ test('what a page wants is asked of the owner of its host, and the answer finds 
   wants(3, 'http://x.test/elsewhere.js');
   deepStrictEqual(bench.supplied, [[3, { kind: 'refused', reason: 'elsewhere' }]]);
   const answer: ResourceAnswer = { kind: 'refused', reason: 'robots' };
-  bench.desk.answer({ from: 0, askId: 1, url: '', untilMs }, answer);
+  bench.desk.answer({ from: 0, askId: 1, url: '', isForeign: false, untilMs }, answer);
   bench.hear();
   deepStrictEqual(bench.supplied.at(-1), [1, answer]);
-  bench.desk.answer({ from: 1, askId: 9, url: '', untilMs }, answer);
+  bench.desk.answer({ from: 1, askId: 9, url: '', isForeign: false, untilMs }, answer);
   deepStrictEqual(bench.toPeers.at(-1), [1, { kind: 'resource-answered', askId: 9, answer }]);
 });
 

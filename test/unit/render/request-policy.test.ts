@@ -2,7 +2,12 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import type { ResourceAnswer } from '../../../src/actors/render-port.ts';
-import { type AskedRequest, documentUrl, verdictOf } from '../../../src/render/request-policy.ts';
+import {
+  type AskedRequest,
+  documentUrl,
+  isShown,
+  verdictOf,
+} from '../../../src/render/request-policy.ts';
 import { ResourceCache } from '../../../src/render/resource-cache.ts';
 
 const asked = (changes: Partial<AskedRequest>): AskedRequest => ({
@@ -44,16 +49,34 @@ test('documentUrl drops the fragment', () => {
   ]);
 });
 
+test("isShown lets scripts read what their own site gives, and another site's only if it says so", () => {
+  const read = (url: string, headers: readonly string[] = [], type = 'fetch') =>
+    isShown({ pageUrl: 'https://www.h.test/a', url, type, headers });
+  strictEqual(read('https://www.h.test/data.json'), true);
+  strictEqual(read('https://api.h.test/data.json'), true);
+  strictEqual(read('https://other.test/data.json'), false);
+  strictEqual(read('http://10.0.0.1/'), false);
+  const allowing = (origin: string) => ['Access-Control-Allow-Origin', origin];
+  strictEqual(read('https://other.test/data.json', allowing('*')), true);
+  strictEqual(read('https://other.test/data.json', allowing('https://www.h.test')), true);
+  strictEqual(read('https://other.test/data.json', allowing('https://h.test')), false);
+  strictEqual(read('https://other.test/app.js', [], 'script'), true);
+});
+
 function answer(headers: readonly string[] = [], status = 200): ResourceAnswer {
   return { kind: 'response', status, headers, body: new Uint8Array(8) };
 }
+
+const wanted = (name: string, type: string, isForeign = false) => {
+  return { url: `https://h.test/${name}`, type, isForeign };
+};
 
 /** Asks a cache for one URL at these times; counts how often it was asked for in turn. */
 async function asksOf(type: string, given: ResourceAnswer, times: readonly number[]) {
   const cache = new ResourceCache();
   let asks = 0;
   for (const now of times) {
-    await cache.get('https://h.test/a', type, now, async () => {
+    await cache.get(wanted('a', type), now, async () => {
       asks += 1;
       return given;
     });
@@ -86,7 +109,7 @@ test('ResourceCache.get lets all who ask for what is on its way wait for one ans
       arrive = resolve;
     });
   };
-  const waiting = [1, 2, 3].map(() => cache.get('https://h.test/a', 'xhr', 0, ask));
+  const waiting = [1, 2, 3].map(() => cache.get(wanted('a', 'xhr'), 0, ask));
   arrive(answer());
   deepStrictEqual(
     (await Promise.all(waiting)).map(({ kind }) => kind),
@@ -100,7 +123,7 @@ test('ResourceCache holds no more bytes than its bound', async () => {
   const big: ResourceAnswer = { ...answer(), body: new Uint8Array(8 * 1024 * 1024) } as never;
   let asks = 0;
   const get = (name: string) =>
-    cache.get(`https://h.test/${name}`, 'script', 0, async () => {
+    cache.get(wanted(name, 'script'), 0, async () => {
       asks += 1;
       return big;
     });
@@ -109,4 +132,19 @@ test('ResourceCache holds no more bytes than its bound', async () => {
   strictEqual(asks, 12);
   await get('0');
   strictEqual(asks, 13);
+});
+
+test("ResourceCache keeps what a host gives its own pages from others'", async () => {
+  const cache = new ResourceCache();
+  let asks = 0;
+  const ask = async () => {
+    asks += 1;
+    return answer(['Cache-Control', 'max-age=60']);
+  };
+  await cache.get(wanted('a', 'fetch'), 0, ask);
+  await cache.get(wanted('a', 'fetch', true), 0, ask);
+  strictEqual(asks, 2);
+  await cache.get(wanted('a', 'fetch', true), 0, ask);
+  await cache.get(wanted('a', 'fetch'), 0, ask);
+  strictEqual(asks, 2);
 });
