@@ -40,6 +40,8 @@ test('HostActor wants no slot before a row is durable that says it is contacted,
     kind: 'host-resolved',
     outcome: { kind: 'resolved', addresses: ['192.0.2.1'], ttlMs: 60_000 },
   });
+  const other = { ...link, url: `${url}other`, urlKey: hasher.urlKey(`${url}other`) };
+  tell({ kind: 'offer-urls', links: [{ ...other, purpose: 'page' }], token });
   strictEqual(wishes.length, 0);
   services.stage.flush();
   const row = checkpoint.batches[0]?.hosts[0]?.row;
