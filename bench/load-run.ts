@@ -30,6 +30,8 @@ export interface LoadPlan {
   /** The network is played in the crawl's own threads (simulated-network.ts); nothing is judged then. */
   readonly simulated?: boolean;
   readonly judged?: boolean;
+  /** Called as soon as the crawl listens at its debug socket, whose path it gets; what it returns is called when the crawl has ended. */
+  readonly beside?: (socket: string) => () => void;
   /** Asked at each look; true stops the crawl in order. */
   readonly isEnough?: (sample: LoadSample) => boolean;
 }
@@ -90,7 +92,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
       ...plan.options,
     };
     const before = sampleProcess(web.pid)?.cpuMs ?? 0;
-    const { report, samples, simulatedWebMs } = await crawl(options, plan);
+    const { report, samples, simulatedWebMs } = await crawl(options, plan, dataDir);
     const after = sampleProcess(web.pid)?.cpuMs ?? 0;
     const webCpuMs = plan.simulated === true ? simulatedWebMs : after - before;
     const isJudged = plan.judged !== false && plan.simulated !== true;
@@ -155,6 +157,7 @@ export function steadyOf(samples: readonly LoadSample[], fromSeconds: number): S
 async function crawl(
   options: Readonly<Record<string, readonly string[]>>,
   plan: LoadPlan,
+  dataDir: string,
 ): Promise<Pick<LoadResult, 'report' | 'samples'> & SimulatedWebCost> {
   const entry = fileURLToPath(new URL('./load-crawler.js', import.meta.url));
   const child = spawn(
@@ -176,6 +179,7 @@ async function crawl(
   let trouble = '';
   let simulatedWebMs = 0;
   let last = '';
+  let leave: (() => void) | undefined;
   createInterface({ input: child.stdout }).on('line', (line) => {
     last = line;
   });
@@ -188,11 +192,13 @@ async function crawl(
     const atSeconds = (performance.now() - startedMs) / 1_000;
     const look = { ...sample, ...progress, atSeconds };
     samples.push(look);
+    leave ??= plan.beside?.(join(dataDir, 'debug.sock'));
     if (isStopping || plan.isEnough?.(look) !== true) return;
     isStopping = true;
     child.kill('SIGTERM');
   });
   const [status] = (await once(child, 'close')) as [number | null];
+  leave?.();
   if (status !== 0) throw new Error(`the crawler ended with ${status}:\n${trouble}`);
   return { report: JSON.parse(last) as CrawlFigures, samples, simulatedWebMs };
 }

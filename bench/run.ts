@@ -6,6 +6,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compareCommand } from './compare.ts';
 import { gateCommand } from './gate.ts';
+import { inspectCommand } from './inspect.ts';
 import { loadCommand } from './load.ts';
 import { memoryCommand } from './memory.ts';
 import { peersCommand } from './peers.ts';
@@ -25,6 +26,9 @@ switch (command) {
   case 'gate':
     process.exitCode = await gateCommand();
     break;
+  case 'inspect':
+    process.exitCode = await inspectCommand(rest);
+    break;
   case 'load':
     process.exitCode = await loadCommand(rest);
     break;
@@ -39,7 +43,7 @@ switch (command) {
     break;
   default:
     process.stderr.write(
-      'usage: npm run bench [-- compare A B | gate | load … | memory … | peers … | polite …]\n',
+      'usage: npm run bench [-- compare A B | gate | inspect | load … | memory … | peers … | polite …]\n',
     );
     process.exitCode = 2;
 }

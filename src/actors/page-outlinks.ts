@@ -15,6 +15,7 @@ import { resolveDocument } from '../domain/resolve-url.ts';
 import { parseRobotsDirectives, robotsHeaderSources } from '../domain/robots-meta.ts';
 import { type Simhash, SimhashBuilder } from '../domain/simhash.ts';
 import { parseSitemap, type SitemapEntry } from '../domain/sitemap.ts';
+import { inSiteOrder } from '../domain/sitemap-order.ts';
 import type { PageToParse } from './parse-stage.ts';
 
 /** A page that has changed, by its sitemap's word. */
@@ -86,7 +87,7 @@ function sitemapOutlinks(
 ): Outlinks {
   const { kind, entries } = parseSitemap(page.body, { url: page.url, contentType });
   const purpose = kind === 'index' ? 'sitemap' : 'page';
-  const references = entries.map(({ loc }) => loc);
+  const references = inSiteOrder(entries).map(({ loc }) => loc);
   const changed = kind === 'index' ? [] : changedSince(page, base, entries);
   return { base, references, purpose, counts: { 'links.sitemap': references.length }, changed };
 }
