@@ -20,15 +20,15 @@ const SUITES: readonly (readonly [name: string, secondsMax: number])[] = [
   ['unit', 120],
   ['property', 300],
   ['conformance', 180],
-  ['integration', 480],
   ['crawls', 720],
+  ['integration', 480],
   ['simulation', 300],
   ['crash', 480],
   ['long', 1_800],
 ];
 /** Suites that run when they are named, for they take too long for every change. */
 const ON_DEMAND = new Set(['long']);
-/** Suites that mostly wait, for gaps and for other processes: each runs beside the one before it. */
+/** Suites that mostly wait, for gaps and for other processes: each runs beside all that come after it. */
 const BESIDE = new Set(['crawls']);
 
 interface Ended {
@@ -150,17 +150,6 @@ function chosen(names: readonly string[]): typeof SUITES {
   return SUITES.filter(([name]) => !ON_DEMAND.has(name) && existsSync(join(ROOT, 'test', name)));
 }
 
-/** The suites that run at the same time, in order. */
-function grouped(suites: typeof SUITES): (typeof SUITES)[] {
-  const groups: (typeof SUITES)[] = [];
-  for (const one of suites) {
-    const last = groups.at(-1);
-    if (last !== undefined && BESIDE.has(one[0])) groups[groups.length - 1] = [...last, one];
-    else groups.push([one]);
-  }
-  return groups;
-}
-
 function head(text: string): string {
   const lines = text.trimEnd().split('\n').slice(0, FAILURE_LINES);
   return lines.map((line) => line.slice(0, LINE_CHARS)).join('\n');
@@ -191,19 +180,19 @@ async function main(): Promise<number> {
   if (!(await step('check', [biome, 'check', '--error-on-warnings', '.'], 60)))
     failed.push('check');
   const folder = mkdtempSync(join(tmpdir(), 'hostler-suites-'));
-  for (const group of grouped(suites)) {
-    const all = await Promise.all(
-      group.map(async ([name, secondsMax]) => ({
-        name,
-        ...(await suite(name, secondsMax, folder)),
-      })),
-    );
-    for (const counts of all) {
-      passed += counts.passed;
-      skipped += counts.skipped.length;
-      if (counts.failed > 0) failed.push(counts.name);
-    }
+  const record = async (name: string, secondsMax: number): Promise<void> => {
+    const counts = await suite(name, secondsMax, folder);
+    passed += counts.passed;
+    skipped += counts.skipped.length;
+    if (counts.failed > 0) failed.push(name);
+  };
+  const beside: Promise<void>[] = [];
+  for (const [name, secondsMax] of suites) {
+    const recorded = record(name, secondsMax);
+    if (BESIDE.has(name)) beside.push(recorded);
+    else await recorded;
   }
+  await Promise.all(beside);
   rmSync(folder, { recursive: true });
   const seconds = ((performance.now() - startedMs) / SECOND_MS).toFixed(0);
   const totals = `${passed} tests passed, ${skipped} skipped, in ${seconds} s`;
