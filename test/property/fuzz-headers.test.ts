@@ -1,5 +1,6 @@
 // What servers put into header fields, and pages into their metadata: any text, however long, is read in linear time without a throw.
 import { ok, strictEqual } from 'node:assert';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { redirectTarget, verdictOf } from '../../src/actors/page-outcome.ts';
 import { wallMs } from '../../src/base/units.ts';
@@ -51,6 +52,13 @@ for (const [name, read] of Object.entries(READERS)) {
     checkLinear(shape, read),
   );
 }
+
+test('robotsRedirectTarget and resolveLocation take bounded time for a host of non-ASCII characters (found by fuzzing)', () => {
+  for (const read of [READERS.robotsRedirectTarget, READERS.resolveLocation]) {
+    ok(read !== undefined);
+    checkLinear({ start: 'http://', unit: 'étitle*=', end: '0' }, read);
+  }
+});
 
 const texts = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
