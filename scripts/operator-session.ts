@@ -35,12 +35,6 @@ const web = await startWeb({
   ...{ seed: 11, hosts: 400, pagesPerHost: 400, pageBytes: 6_000, linksPerPage: 30 },
   features: { ...VARIED_FEATURES, muteHosts: 0.02, crawlDelays: 0.1 },
 });
-try {
-  await inFolder({}, (folder) => play({ web, dataDir: join(folder, 'crawl'), parts: [] }));
-} finally {
-  await web.stop();
-}
-
 async function play(session: Session): Promise<void> {
   const { dataDir, parts } = session;
   const flags = [
@@ -204,3 +198,9 @@ A crawl of 400 hosts at full speed, looked at and steered through its debug sock
 \`npm run docs:session\`, which plays it on the web that the project ships and quotes what the commands print. \`--data DIR\` is left out. For a view that
 renews itself there are \`inspect top\`, \`inspect watch VERB\` and the dashboard (\`--http\`); \`inspect\` without a verb is a prompt with history and completion.
 `;
+
+try {
+  await inFolder({}, (folder) => play({ web, dataDir: join(folder, 'crawl'), parts: [] }));
+} finally {
+  await web.stop();
+}
