@@ -41,6 +41,8 @@ const ROOT_ELEMENT = /<(?:app-root|my-app|app-shell|[a-z][a-z0-9]{0,30}-app|ng-a
 /** Marks that a framework leaves in a page which it builds in the browser, whatever its root is called. */
 const FRAMEWORK_MARK =
   /__sveltekit|data-sveltekit|__NUXT__|__NEXT_DATA__|\sng-app[\s=>]|data-reactroot/;
+/** A page that sends its readers on without scripts, which often has a script for the same: generators of documentation leave thousands. */
+const REFRESH = /<meta\s[^>]{0,200}http-equiv\s{0,4}=\s{0,4}["']?refresh["'\s>]/i;
 const NOTICE = /java[\s-]?script/i;
 /** Types of script elements that hold data. */
 const DATA_SCRIPT =
@@ -57,7 +59,8 @@ export function renderReasonOf(page: PlainPage): RenderReason | undefined {
   if (hasRoot(text, words <= WORDS_OF_SHELL)) return 'empty-root';
   if (words <= WORDS_OF_SHELL && FRAMEWORK_MARK.test(text)) return 'empty-root';
   if (words <= WORDS_OF_SHELL && hasNotice(text)) return 'notice';
-  return words <= WORDS_OF_NOTHING && links <= LINKS_OF_NOTHING ? 'script-only' : undefined;
+  if (words > WORDS_OF_NOTHING || links > LINKS_OF_NOTHING) return undefined;
+  return sendsOn(text) ? undefined : 'script-only';
 }
 
 /** True when a script may build the page: one from elsewhere, or one of some length. */
@@ -105,6 +108,13 @@ function isEmptyFrom(text: string, tagEnd: number): boolean {
     at = end + 3;
   }
   return false;
+}
+
+/** One in a noscript element is for readers without scripts: the page itself needs them. */
+function sendsOn(text: string): boolean {
+  const at = text.search(REFRESH);
+  if (at === -1) return false;
+  return text.lastIndexOf('<noscript', at) <= text.lastIndexOf('</noscript', at);
 }
 
 function hasNotice(text: string): boolean {

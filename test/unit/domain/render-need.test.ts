@@ -51,6 +51,17 @@ test('renderReasonOf takes a notice, or nothing but scripts, for a reason of its
   strictEqual(needOf(`<body><script>${'x();'.repeat(50)}</script></body>`), 'script-only');
 });
 
+test('renderReasonOf leaves a page alone that sends its readers on, unless only those without scripts', () => {
+  const refresh = '<meta http-equiv="refresh" content="0; url=../dev-guide/plugins.html">';
+  const script = '<script>location.replace("../dev-guide/plugins.html" + location.hash)</script>';
+  strictEqual(
+    needOf(`<head>${refresh}</head><body>Redirecting… ${script}${SCRIPT}</body>`),
+    undefined,
+  );
+  const noscript = `<head><noscript>${refresh}</noscript></head><body>${SCRIPT}</body>`;
+  strictEqual(needOf(noscript), 'script-only');
+});
+
 test('renderReasonOf leaves pages alone that can be read, whatever they are built with', () => {
   const readable = [
     `<body><div id="root">${words(WORDS_ENOUGH)}</div>${SCRIPT}</body>`,
@@ -67,7 +78,15 @@ test('renderReasonOf leaves pages alone that can be read, whatever they are buil
 });
 
 test('renderReasonOf takes linear time on pages made to be slow', () => {
-  const slow = ['<div id="root" ', '<noscript', '<script', '<app-root ', ' id = ', '<!--'];
+  const slow = [
+    '<div id="root" ',
+    '<noscript',
+    '<script',
+    '<app-root ',
+    ' id = ',
+    '<!--',
+    '<meta ',
+  ];
   for (const part of slow) {
     const bytes = Buffer.from(`<script src=x></script>${part.repeat(200_000)}`);
     const before = process.cpuUsage();
