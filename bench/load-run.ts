@@ -4,7 +4,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -25,6 +25,8 @@ export interface LoadPlan {
   readonly threads: number;
   /** More options of the crawl, by name. */
   readonly options?: Readonly<Record<string, readonly string[]>>;
+  /** Seeds besides those of the world. */
+  readonly seeds?: readonly string[];
   /** Flags for node, such as --cpu-prof. */
   readonly nodeFlags?: readonly string[];
   /** The network is played in the crawl's own threads (simulated-network.ts); nothing is judged then. */
@@ -43,6 +45,7 @@ export interface CrawlFigures {
   readonly urlsDiscovered: number;
   readonly urlsSeen: number;
   readonly duplicates: { readonly exact: number };
+  readonly render: Readonly<Record<string, number>>;
   readonly hosts: number;
   readonly cpuSeconds: number;
   readonly seconds: number;
@@ -91,6 +94,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
       json: [''],
       ...plan.options,
     };
+    for (const seed of plan.seeds ?? []) appendFileSync(web.seedsFile, `\n${seed}\n`);
     const before = sampleProcess(web.pid)?.cpuMs ?? 0;
     const { report, samples, simulatedWebMs } = await crawl(options, plan, dataDir);
     const after = sampleProcess(web.pid)?.cpuMs ?? 0;

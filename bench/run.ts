@@ -11,6 +11,7 @@ import { loadCommand } from './load.ts';
 import { memoryCommand } from './memory.ts';
 import { peersCommand } from './peers.ts';
 import { politeCommand } from './polite.ts';
+import { renderingCommand } from './rendering.ts';
 
 const MICRO_TIMEOUT_MS = 120_000;
 
@@ -41,9 +42,13 @@ switch (command) {
   case 'polite':
     process.exitCode = await politeCommand(rest);
     break;
+  case 'rendering':
+    process.exitCode = await renderingCommand(rest);
+    break;
   default:
     process.stderr.write(
-      'usage: npm run bench [-- compare A B | gate | inspect | load … | memory … | peers … | polite …]\n',
+      'usage: npm run bench [-- compare A B | gate | inspect | load … | memory … | peers … | polite … | ' +
+        'rendering …]\n',
     );
     process.exitCode = 2;
 }

@@ -208,6 +208,8 @@ export class RenderDesk {
     stage.count('render.ms', Math.round(outcome.elapsedMs));
     if (outcome.kind === 'failed') {
       stage.count(`render.failed.${outcome.failure}`);
+      // A host whose pages loop or outgrow their memory is given up like one whose pages gain nothing.
+      this.#tellHost(page, 'nothing');
       return;
     }
     stage.count('render.pages');

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Browser, BrowserType } from './browser-api.ts';
 import { findBrowser } from './find-browser.ts';
+import { lowerSession } from './low-priority.ts';
 import {
   killProcesses,
   type ProcessIdentity,
@@ -43,7 +44,7 @@ function argumentsFor(memoryBytes: number, mark: string): string[] {
     '--mute-audio',
     '--disable-site-isolation-trials',
     `--js-flags=--max-old-space-size=${heapMiB}`,
-    `--hostler-render=${mark}`,
+    mark,
     // Chromium refuses to run its sandbox as root.
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
   ];
@@ -150,7 +151,7 @@ export class BrowserHost {
   }
 
   async #start(type: BrowserType, path: string): Promise<Opened> {
-    const mark = randomUUID();
+    const mark = `--hostler-render=${randomUUID()}`;
     const browser = await type.launch({
       executablePath: path,
       headless: true,
@@ -164,7 +165,8 @@ export class BrowserHost {
     const generation = this.#generation;
     this.#browser = browser;
     this.#pages = 1;
-    this.#process = processWith(`--hostler-render=${mark}`);
+    this.#process = processWith(mark);
+    if (this.#process !== undefined) lowerSession(this.#process.pid);
     browser.on('disconnected', () => {
       if (generation !== this.#generation || this.#browser === undefined) return;
       this.#forget();

@@ -1,27 +1,14 @@
 // Entry of the one thread that renders, beside the crawl (docs/RENDERING.md): it drives the browser for all shards. It has nothing on the disk
-// and may be ended at any time. Its priority, which the browser's processes inherit, is low: a page in the browser costs as much as a hundred
-// others, and these come first.
+// and may be ended at any time. Its priority, which the browser's processes inherit, is low (low-priority.ts).
 
-import { readlinkSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
-import { basename } from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { RealClock } from '../runtime/real-clock.ts';
 import { onThreadStop, threadReady } from '../runtime/thread-entry.ts';
+import { lowerThread } from './low-priority.ts';
 import type { FromRenderThread, RenderThreadGift, ToRenderThread } from './render-messages.ts';
 import { RenderPool } from './render-pool.ts';
 
-/** Linux gives each thread a priority of its own, addressed by its thread id; elsewhere the thread keeps the process's. */
-function yieldToCrawl(): void {
-  try {
-    const thread = Number(basename(readlinkSync('/proc/thread-self')));
-    setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // Without it the work is as right, and only less modest.
-  }
-}
-
-yieldToCrawl();
+lowerThread();
 const { settings, anchor, ports, news: newsPort } = workerData as RenderThreadGift;
 const pool = new RenderPool({
   settings,

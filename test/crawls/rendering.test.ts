@@ -11,6 +11,7 @@ import {
   type FrameworkSites,
   startFrameworkSites,
 } from '../support/render/framework-sites.ts';
+import { HOSTILE_KINDS, startHostileSite } from '../support/render/hostile-site.ts';
 import { SKIPPED } from '../support/render/with-pool.ts';
 
 const PAGES = 10;
@@ -147,4 +148,31 @@ test('without a browser a crawl says so once, and goes on', options, () =>
       },
     );
   }),
+);
+
+test(
+  'pages that do harm to a browser are bounded, and plain sites beside them are crawled whole',
+  options,
+  () =>
+    withSites(async (sites, dataDir) => {
+      const hostile = await startHostileSite('127.0.0.9', 1);
+      const file = { 'cluster.config.ts': 'export default { renderTimeMs: 4_000 };\n' };
+      await inFolder(file, async (folder) => {
+        const config = ['--config', `${folder}/cluster.config.ts`, '--render', 'auto'];
+        const plain = sites.sites.filter(({ name }) => name === 'plain');
+        const ended = await crawl({ ...sites, sites: plain }, dataDir, [hostile.seed, ...config]);
+        strictEqual(ended.status, 0, ended.stderr);
+        strictEqual(ended.report?.pages, PAGES + 1 + HOSTILE_KINDS.length);
+        strictEqual(ended.report.render['wanted.script-only'], HOSTILE_KINDS.length);
+        strictEqual(ended.report.render['refused.address'], 1);
+        const audit = await runCommand(['audit', '--data', dataDir]);
+        strictEqual(audit.status, 0, audit.stdout + audit.stderr);
+        const [stolen] = hostile.pagesOf('metadata');
+        const why = await runCommand(['why', stolen ?? '', '--data', dataDir]);
+        match(why.stdout, /rendered .*because of script-only/);
+        match(why.stdout, / 1 requests/);
+        const popups = hostile.requests.filter((path) => path.startsWith('/popup'));
+        ok(popups.length <= 1, 'where the first would go is a link, and no popup is asked for');
+      }).finally(hostile.stop);
+    }),
 );

@@ -184,6 +184,7 @@ test('a page whose rendering failed leaves the unparsed log with a row that says
   strictEqual(batch?.pages[0]?.response, undefined);
   strictEqual(batch?.pages[0]?.parse, false);
   strictEqual(batch?.pages[0]?.render?.outcome, 'out-of-memory');
+  deepStrictEqual(bench.toHosts.at(-1), { kind: 'render-ended', result: 'nothing' });
 });
 
 test('RenderDesk.take passes over a host whose pages gain nothing', () => {
