@@ -6,7 +6,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Browser, BrowserType } from './browser-api.ts';
 import { findBrowser } from './find-browser.ts';
-import { lowerSession } from './low-priority.ts';
 import {
   killProcesses,
   type ProcessIdentity,
@@ -59,6 +58,8 @@ export interface BrowserHostOptions {
   readonly memoryBytes: number;
   /** True while no page is in the browser. */
   readonly isIdle: () => boolean;
+  /** A browser has started, with this process id. */
+  readonly started?: ((pid: number) => void) | undefined;
   /** A browser ended by itself, or was ended. */
   readonly replaced: (detail: string) => void;
 }
@@ -166,7 +167,7 @@ export class BrowserHost {
     this.#browser = browser;
     this.#pages = 1;
     this.#process = processWith(mark);
-    if (this.#process !== undefined) lowerSession(this.#process.pid);
+    if (this.#process !== undefined) this.#options.started?.(this.#process.pid);
     browser.on('disconnected', () => {
       if (generation !== this.#generation || this.#browser === undefined) return;
       this.#forget();

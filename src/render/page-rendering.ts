@@ -23,8 +23,9 @@ const QUIET_MS = 400;
 /** The page's own time: that in which no request of it is under way. */
 const OWN_MS_MAX = 10_000;
 const LOOK_MS = 50;
-/** Longest that a script of ours may take in the page. */
+/** Longest that a script of ours may take in the page, and that the document may take to be written out. */
 const SCRIPT_MS_MAX = 3_000;
+const SNAPSHOT_MS_MAX = 10_000;
 /** Longest until a page is there and has its document; on a busy machine the browser waits for a processor too. */
 const OPEN_MS_MAX = 15_000;
 const CLOSE_MS_MAX = 2_000;
@@ -98,7 +99,7 @@ export class PageRendering {
       if (this.#requests === requestsBefore) break;
     }
     if (ending === 'crashed') throw new Error('the page crashed');
-    const text = await this.#evaluate(SNAPSHOT);
+    const text = await this.#evaluate(SNAPSHOT, SNAPSHOT_MS_MAX);
     if (typeof text !== 'string') throw new Error('the page does not answer');
     const snapshot = JSON.parse(text) as PageSnapshot;
     if (snapshot.isCut) this.#cut ??= 'bytes';
@@ -262,19 +263,19 @@ export class PageRendering {
   // --------------------------------------------------------------------------------------------------------------- the page
 
   /** Runs a script of ours in an isolated world. Undefined when the page does not answer in time, or has gone. */
-  async #evaluate(expression: string): Promise<unknown> {
+  async #evaluate(expression: string, msMax = SCRIPT_MS_MAX): Promise<unknown> {
     const session = this.#session;
     if (session === undefined || this.#isCrashed) return undefined;
     try {
-      if (this.#worldId === 0) this.#worldId = await within(SCRIPT_MS_MAX, openWorld(session));
+      if (this.#worldId === 0) this.#worldId = await within(msMax, openWorld(session));
       const answered = await within(
-        SCRIPT_MS_MAX,
+        msMax,
         session.send('Runtime.evaluate', {
           expression,
           contextId: this.#worldId,
           returnByValue: true,
           awaitPromise: true,
-          timeout: SCRIPT_MS_MAX,
+          timeout: msMax,
         }),
       );
       return (answered as { readonly result?: { readonly value?: unknown } }).result?.value;

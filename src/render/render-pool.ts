@@ -33,6 +33,8 @@ export interface RenderPoolOptions {
   readonly settings: RenderSettings;
   readonly clock: Clock;
   readonly news: (news: RenderNews) => void;
+  /** Told of each browser that was started, by its process id. */
+  readonly started?: (pid: number) => void;
 }
 
 export class RenderPool {
@@ -52,6 +54,7 @@ export class RenderPool {
     this.#host = new BrowserHost({
       ...{ browserPath, memoryBytes },
       isIdle: () => this.#busy === 0,
+      started: options.started,
       replaced: (detail) => {
         if (!this.#isClosed) options.news({ kind: 'render-browser-replaced', detail });
       },

@@ -4,7 +4,7 @@
 import { workerData } from 'node:worker_threads';
 import { RealClock } from '../runtime/real-clock.ts';
 import { onThreadStop, threadReady } from '../runtime/thread-entry.ts';
-import { lowerThread } from './low-priority.ts';
+import { lowerSession, lowerThread } from './low-priority.ts';
 import type { FromRenderThread, RenderThreadGift, ToRenderThread } from './render-messages.ts';
 import { RenderPool } from './render-pool.ts';
 
@@ -14,6 +14,7 @@ const pool = new RenderPool({
   settings,
   clock: new RealClock(anchor),
   news: (news) => newsPort.postMessage(news),
+  started: lowerSession,
 });
 for (const port of ports) {
   const send = (message: FromRenderThread): void => port.postMessage(message);
