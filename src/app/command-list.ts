@@ -74,6 +74,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     configOptions: ['dataDir'],
     ownOptions: [
       { flag: '--url', placeholder: 'URL', doc: 'With cdxj: only captures of this URL.' },
+      {
+        flag: '--parquet',
+        placeholder: 'FILE',
+        doc: 'With pages or links: write a Parquet file in place of lines.',
+      },
     ],
     readsConfigFile: true,
   },

@@ -50,12 +50,29 @@ export interface PageRecord {
     Pick<PageRecord, 'contentHash' | 'bodyKey' | 'bodyBytes' | 'warc'>;
 }
 
-/** Writes all page records, in the order of partition, host and URL key. */
-export async function exportPages({ store }: CrawlReading, output: LineOutput): Promise<void> {
+/** Takes a record; the promise, if there is one, is awaited before the next. */
+export type TakeRecord<Row> = (record: Row) => Promise<void> | undefined;
+
+/** One line of `export links`. */
+export interface LinkRecord {
+  readonly from: string;
+  readonly to: string;
+  /** What can be read at the link. */
+  readonly text: string | undefined;
+  /** The link's own `rel`. */
+  readonly rel: string | undefined;
+  readonly nofollow: boolean;
+}
+
+/** Hands on all page records, in the order of partition, host and URL key. */
+export async function exportPages(
+  { store }: CrawlReading,
+  take: TakeRecord<PageRecord>,
+): Promise<void> {
   const unparsed = store.unparsedKeys();
   for (const portion of store.pagePortions(PORTION_ROWS)) {
     for (const page of portion) {
-      await output.write(JSON.stringify(pageRecord(store, page, unparsed)));
+      await take(pageRecord(store, page, unparsed));
     }
   }
 }
@@ -114,10 +131,10 @@ function isParsed(store: ReadStore, { row }: PageAt): boolean {
   return store.rows.firstCopy(row.contentDigest)?.parsed === true;
 }
 
-/** Writes one line for each link of each stored page, `{from, to, text?, rel?, nofollow}`; a page that cannot be parsed is told and left out. */
+/** Hands on each link of each stored page; a page that cannot be parsed is told and left out. */
 export async function exportLinks(
   reading: CrawlReading,
-  output: LineOutput,
+  take: TakeRecord<LinkRecord>,
   failed: (url: string, kind: string) => void,
 ): Promise<void> {
   const { threads } = reading.config;
@@ -132,7 +149,7 @@ export async function exportLinks(
     }
     for (const { url: to, rel, nofollow = false } of outcome.value.links) {
       const text = outcome.value.anchors.get(to);
-      await output.write(JSON.stringify({ from, to, text, rel, nofollow }));
+      await take({ from, to, text, rel, nofollow });
     }
   }
 }

@@ -17,6 +17,7 @@ import {
   exportCdxj,
   exportLinks,
   exportPages,
+  type LinkRecord,
   type PageRecord,
 } from '../../src/app/export-records.ts';
 import { LineOutput } from '../../src/app/line-output.ts';
@@ -203,9 +204,9 @@ test('explainUrl tells what became of every page, and why others were not taken 
 });
 
 test('exportPages writes each page row once, and its pointer leads to the record of its body', async () => {
-  const lines = await exported((output) => reading((crawled) => exportPages(crawled, output)));
+  const records: PageRecord[] = [];
+  await reading((crawled) => exportPages(crawled, (record) => void records.push(record)));
   const rows = await reading(({ store }) => [...store.pages()].map(({ row }) => row.url));
-  const records = lines.map((line) => JSON.parse(line) as PageRecord);
   deepStrictEqual(
     records.map(({ url }) => url),
     rows,
@@ -228,12 +229,9 @@ test('exportPages writes each page row once, and its pointer leads to the record
 
 test('exportLinks writes the links of each stored page, those not to follow marked', async () => {
   const failed: string[] = [];
-  const lines = await exported((output) =>
-    reading((crawled) => exportLinks(crawled, output, (url) => failed.push(url))),
-  );
-  const links = lines.map(
-    (line) => JSON.parse(line) as { from: string; nofollow: boolean; text?: string },
-  );
+  const links: LinkRecord[] = [];
+  const take = (link: LinkRecord) => void links.push(link);
+  await reading((crawled) => exportLinks(crawled, take, (url) => failed.push(url)));
   ok(links.some(({ text }) => text !== undefined && text.length > 0));
   const stored = await reading(({ store }) =>
     [...store.pages()].filter(({ row }) => row.status === 200).map(({ row }) => row.url),
