@@ -92,7 +92,9 @@ export function parseHostsFile(text: string, path: string): HostsFile {
     else readNode(words, index + 1, drafts, complain);
   }
   if (drafts.length === 0 && problems.length === 0) problems.push('it names no machine');
-  if (drafts.length > NODES_MAX) problems.push(`${drafts.length} machines, at most ${NODES_MAX}`);
+  if (drafts.length > NODES_MAX) {
+    throw fileError(path, [...problems, `${drafts.length} machines, at most ${NODES_MAX}`]);
+  }
   const isLocal = drafts.every(({ address }) => isLoopback(address));
   const nodes = named(drafts, isLocal, problems);
   checkPorts(nodes, problems);
@@ -205,10 +207,13 @@ function named(drafts: readonly Draft[], isLocal: boolean, problems: string[]): 
     }
     lines.set(name, before ?? line);
   }
+  /** Names made of each address so far: looking from the first again would take quadratic time. */
+  const copies = new Map<string, number>();
   return drafts.map(({ name, line, address, port, weight, region }, index) => {
     let given = name;
-    for (let copy = 1; given === undefined; copy += 1) {
+    for (let copy = (copies.get(address) ?? 0) + 1; given === undefined; copy += 1) {
       const made = madeName(address, copy);
+      copies.set(address, copy);
       if (!lines.has(made)) given = made;
     }
     lines.set(given, line);
@@ -229,7 +234,9 @@ function checkPorts(nodes: readonly NodeLine[], problems: string[]): void {
   const byAddress = new Map<string, NodeLine[]>();
   for (const node of nodes) {
     const key = isLoopback(node.address) ? 'loopback' : node.address;
-    byAddress.set(key, [...(byAddress.get(key) ?? []), node]);
+    const known = byAddress.get(key);
+    if (known === undefined) byAddress.set(key, [node]);
+    else known.push(node);
   }
   for (const neighbours of byAddress.values()) {
     const sorted = [...neighbours].sort((left, right) => left.port - right.port);

@@ -107,6 +107,13 @@ fuzz('parseHostsFile takes linear time on any text', shapes(HOSTS_PIECES), (shap
   checkLinear(shape, (text) => refusing(() => parseHostsFile(text, 'hosts.txt')));
 });
 
+test('parseHostsFile takes linear time for machines without a name, and for one named again and again (found by fuzzing)', () => {
+  for (const unit of ['10.0.0.1\n', '0\n', 'b [::1]:80\n']) {
+    const read = (text: string) => refusing(() => parseHostsFile(text, 'hosts.txt'));
+    checkLinear({ start: '', unit, end: '' }, read);
+  }
+});
+
 const PACKED = [
   '\xdd\x7f\xff\xff\xff',
   '\x91',
