@@ -3,6 +3,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import fc from 'fast-check';
+
+/** What properties draw from when nothing else is said: what has passed once passes again. `npm run fuzz` draws anew each time. */
+const SEED = 1;
 
 /**
  * Imports the tests of a suite, in the order of their names: all, those that TEST_ONLY is in the path of, or of n parts the k-th, as TEST_PART
@@ -11,6 +15,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
  * @throws Error when the folder holds no test, so that an empty suite cannot pass
  */
 export async function runSuite(folder: string): Promise<void> {
+  fc.configureGlobal({ seed: Number(process.env.FUZZ_SEED ?? SEED) });
   const root = fileURLToPath(new URL(`../${folder}/`, import.meta.url));
   const only = process.env.TEST_ONLY;
   const [part = 1, parts = 1] = (process.env.TEST_PART ?? '1/1').split('/').map(Number);
